@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
 
 from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.texts import draw_text, make_texts
@@ -21,7 +23,6 @@ from neardup.matching.bands import Banding
 from neardup.sketches.edit import (
     EditScheme,
     edit_signatures,
-    exact_distances,
     signature_distances,
 )
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
@@ -30,6 +31,8 @@ from neardup.text.shingles import make_shingle_scheme, shingle_lists
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from neardup.tables import Int64s, Texts
 
 # Characters of the paper's text, and words of one that is made up.
 LENGTH, VOCABULARY = 13_508, 2_000
@@ -43,6 +46,15 @@ PAPER_BLOCKS = {50: (700, 2100, 5450), 100: (700, 2800, 4700), 200: (200, 2200, 
 # Candidates share a band; near-duplicates differ in a tenth of the longer text at most.
 BANDING, EDITED, TEXT_RATE = Banding(25, 5), 0.1, 25
 LEAST_CHARACTERS, MOST_CHARACTERS, TEXTS = 1_500, 20_000, 4_000
+
+
+def exact_distances(texts: Texts, left: Int64s, right: Int64s) -> Int64s:
+    """Count the edits between pairs of texts."""
+    strings = np.array(texts.to_arrow().to_pylist(), np.object_)
+    distances: Int64s = process.cpdist(
+        strings[left], strings[right], scorer=Levenshtein.distance, dtype=np.int64
+    )
+    return distances
 
 
 def read_text(options: argparse.Namespace) -> str:

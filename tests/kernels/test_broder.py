@@ -28,32 +28,44 @@ def smallest(lists, size, lead=0):
     shingles, offsets = ragged(lists, lead=lead)
     values = np.full(sum(min(len(x), size) for x in lists) + 1, JUNK, np.uint64)
     value_offsets, sizes = np.zeros(len(lists) + 1, np.int64), np.zeros(len(lists), np.int64)
-    samples.smallest_sketches(shingles, offsets, np.uint64(KEY), size, values, value_offsets, sizes)
+    longest = max(map(len, lists))
+    pool, scratch = np.full((2, longest), JUNK, np.uint64)
+    counts = np.full(2 * longest + 1, -7, np.int64)
+    samples.smallest_sketches(
+        *(shingles, offsets, np.uint64(KEY), size, pool, scratch, counts),
+        *(values, value_offsets, sizes),
+    )
     assert values[-1] == JUNK
     return unragged(values, value_offsets), sizes.tolist()
 
 
-def modulo(lists, moduli, lead=0):
-    """All moduli have the same odd factor."""
+def modulo(lists, modulus, size=1, lead=0):
+    """Sketches, numbers of distinct elements, and moduli."""
     shingles, offsets = ragged(lists, lead=lead)
-    odd = moduli[0] // (moduli[0] & -moduli[0])
-    shifts = np.array([(modulus // odd).bit_length() - 1 for modulus in moduli], np.int64)
     longest = max(map(len, lists), default=0)
-    values = np.zeros(len(shingles) + 1, np.uint64)
+    values = np.full(len(shingles) + 1, JUNK, np.uint64)
     value_offsets = np.zeros(len(lists) + 1, np.int64)
+    sizes, moduli = np.zeros((2, len(lists)), np.int64)
     samples.modulo_sketches(
         shingles,
         offsets,
         np.uint64(KEY),
-        np.uint64(pow(odd, -1, 2**64)),
-        np.uint64(ALL // odd),
-        shifts,
+        modulus,
+        size,
         np.zeros(longest, np.uint64),
         np.zeros(2 * longest + 1, np.int64),
         values,
         value_offsets,
+        sizes,
+        moduli,
     )
-    return unragged(values, value_offsets)
+    assert values[-1] == JUNK
+    return unragged(values, value_offsets), sizes.tolist(), moduli.tolist()
+
+
+def expected_modulo(lists, modulus):
+    sketches = [oracle.multiples(permuted(elements), modulus) for elements in lists]
+    return sketches, [len(set(elements)) for elements in lists], [modulus] * len(lists)
 
 
 def expected_smallest(lists, size):
@@ -97,26 +109,37 @@ def test_smallest_sketches__extreme_values_anywhere(place, value):
     assert smallest(lists, 2) == expected_smallest(lists, 2)
 
 
-@each_of("moduli", [[1, 2, 4, 8], [3], [7, 14, 28], [10], [2**32], [2**32 - 5], [64]])
-def test_modulo_sketches__as_remainders(moduli):
-    generator = random.Random(moduli[0])
+@each_of("modulus", [1, 2, 3, 8, 10, 14, 64, 2**32 - 5, 2**32])
+def test_modulo_sketches__as_remainders(modulus):
+    generator = random.Random(modulus)
     lists = []
-    for modulus in moduli:
+    for _ in range(3):
         values = [generator.randrange(2**64 // modulus) * modulus for _ in range(30)]
         near = [(v + generator.choice((-1, 1, modulus // 2 + 1))) & ALL for v in values]
         ends = [0, ALL, ALL // modulus * modulus, 2**63]
         lists.append(elements_of([*values, *near, *ends, *values[:9]]))
-    expected = [
-        oracle.multiples(permuted(elements), modulus)
-        for elements, modulus in zip(lists, moduli, strict=True)
-    ]
-    assert modulo(lists, moduli, lead=2) == expected
-    assert all(len(sketch) >= 30 for sketch in expected)
+    sketches, sizes, moduli = expected_modulo(lists, modulus)
+    assert modulo(lists, modulus, lead=2) == (sketches, sizes, moduli)
+    assert all(len(sketch) >= 30 for sketch in sketches)
 
 
 @each_of("modulus", [1, 5, 6, 8])
 def test_modulo_sketches__every_length(modulus):
     generator = random.Random(modulus)
     lists = [random_words(generator, n) for n in (0, 1, 2, 23, 24, 25, 26, 300, 1500)]
-    expected = [oracle.multiples(permuted(elements), modulus) for elements in lists]
-    assert modulo(lists, [modulus] * len(lists)) == expected
+    lists += [generator.choices(elements, k=50) for elements in lists[2:]]
+    lists += [[KEY], [KEY] * 3, [KEY] * 2 + lists[4], [5] * 200]
+    assert modulo(lists, modulus) == expected_modulo(lists, modulus)
+
+
+@each_of("size", [1, 3, 100])
+def test_modulo_sketches__a_power_of_two_by_distinct_elements(size):
+    generator = random.Random(size)
+    lengths = [0, 1, size - 1, size, 2 * size - 1, 2 * size, 4 * size - 1, 4 * size, 11 * size]
+    lists = [generator.sample(range(2**62), n) for n in lengths]
+    lists += [2 * elements for elements in lists]
+    sketches, sizes, moduli = modulo(lists, 0, size)
+    assert sizes == 2 * lengths
+    assert moduli == [1 << max((n // size).bit_length() - 1, 0) for n in sizes]
+    for sketch, elements, modulus in zip(sketches, lists, moduli, strict=True):
+        assert sketch == oracle.multiples(permuted(elements), modulus)

@@ -25,7 +25,7 @@ def make(lists, measure="jaccard", bits_per_shingle=2, most_words=1024, *, lead=
     filters.count_words(shingle_offsets, bits_per_shingle, most_words, offsets)
     words = np.zeros(offsets[-1], np.uint64)
     sizes = np.full(len(lists), -9, np.int64)
-    seen = np.full(filters.ROOMY, 77, np.uint64)
+    seen = np.full(2 << (2 * len(values)).bit_length(), 77, np.uint64)
     filters.fill_filters(values, shingle_offsets, CODES[measure], seen, offsets, words, sizes)
     return words, offsets, sizes
 

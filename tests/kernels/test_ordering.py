@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.common.ordering import order_of, sort_places, sort_range
+from neardup.kernels.common.ordering import order_of, sort_range
 from tests.each import each_of
 
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300)
@@ -30,10 +30,10 @@ def in_order(values):
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(0, 4), max_size=90), st.data())
-def test_sort_places(values, data):
+def test_sort_range__of_places(values, data):
     size = data.draw(st.integers(0, len(values)))
     array = np.array(values, np.int32)
-    sort_places(array, size)
+    sort_range(array, 0, size)
     assert array.tolist() == sorted(values[:size]) + values[size:]
 
 

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from neardup.matching import set_join
 from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import MEASURES
 from neardup.matching.set_join import JoinCounts, SetJoin
@@ -14,13 +13,6 @@ from tests.arrays import make_sets
 from tests.each import each_of
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES
-
-
-@pytest.fixture(autouse=True)
-def parities_always(monkeypatch):
-    """Few sets meet too little for them."""
-    monkeypatch.setattr(set_join, "_LEAST_MEETINGS", 0)
-    monkeypatch.setattr(set_join, "_LEAST_UNLIKE", 0)
 
 
 def joined(sets, measure, threshold, algorithm):

@@ -90,13 +90,6 @@ def test_join_sketches__cut_in_two(lists, scheme, cut):
     assert rows_of(join_sketches(parts)) == rows_of(sketch(lists, scheme))
 
 
-def test_join_sketches__of_nothing():
-    empty = join_sketches([])
-    assert len(empty) == 0
-    assert empty.offsets.tolist() == [0]
-    assert empty.values.dtype == np.uint64
-
-
 @given(lists, schemes)
 def test_estimate_resemblance__as_oracle(lists, scheme):
     sketches = sketch(lists, scheme)

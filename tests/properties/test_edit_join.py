@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import ResultLimitError
 from neardup.kernels.join import edit_join as kernels
 from neardup.matching import edit_join
 from neardup.matching.edit_join import EditThreshold
@@ -77,31 +76,6 @@ def test_edit_join__as_oracle(strings, threshold, qgram, algorithm, data):
         found, counts = joined(strings, threshold, sides=sides, qgram=qgram, algorithm=algorithm)
     assert found == edits.join(strings, threshold, sides)
     assert counts.results == len(found) <= counts.verified
-
-
-@examples(100)
-@given(strings=edited_strings(), threshold=st.integers(0, 4) | thresholds, data=st.data())
-def test_edit_join__few_against_many_as_oracle(strings, threshold, data):
-    n = len(strings)
-    sides = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edit_join, "_LEAST_INDEXED", 0)
-        found, counts = joined(strings, threshold, sides=sides)
-    assert found == edits.join(strings, threshold, sides)
-    assert counts.results == len(found) <= counts.verified <= counts.hits
-
-
-def test_edit_join__few_against_many_say_how_far_they_are():
-    strings = [*"abcd", *("abcdefgh"[i % 8] * 2 for i in range(996))]
-    sides = np.array([1] * 4 + [2] * 996, np.uint8)
-    shares = []
-    runner = Runner(1, lambda _, done, amount: shares.append(done / amount))
-    tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
-    join = edit_join.EditJoin(tokens, EditThreshold(1))
-    join.run(sides, None, runner)
-    assert shares == [0.25, 0.5, 0.75, 1.0]
-    with pytest.raises(ResultLimitError, match="after 25% of the records"):
-        join.run(sides, 9, runner)
 
 
 @given(

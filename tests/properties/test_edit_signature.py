@@ -13,7 +13,6 @@ from neardup.sketches.edit import (
     EditScheme,
     edit_estimates,
     edit_signatures,
-    exact_distances,
     pack_letters,
     signature_distances,
     unpack_letters,
@@ -142,14 +141,6 @@ def test_signature_distances__symbols_of_all_sizes():
     expected = [
         values[a] % 0x10F800 != values[b] % 0x10F800 for a, b in zip(left, right, strict=True)
     ]
-    assert found.tolist() == expected
-
-
-@given(st.lists(any_text, min_size=1, max_size=3))
-def test_exact_distances__as_oracle(strings):
-    left, right = all_pairs(len(strings))
-    found = exact_distances(make_texts(strings, lead="é"), left, right)
-    expected = [distance(strings[a], strings[b]) for a, b in zip(left, right, strict=True)]
     assert found.tolist() == expected
 
 

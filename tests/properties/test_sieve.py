@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.join.filters import ROOMY, fill_filters
+from neardup.kernels.join.filters import fill_filters
 from neardup.matching.buckets import sieve_components
 from neardup.matching.measures import MEASURES
 from neardup.tables import Filters
@@ -45,7 +45,7 @@ def make_filters(shingle_lists, numbers_of_words, measure):
     offsets = np.cumsum([0, *numbers_of_words], dtype=np.int64)
     values, shingle_offsets = ragged(shingle_lists)
     words = np.zeros(offsets[-1], np.uint64)
-    sizes, seen = np.empty(len(shingle_lists), np.int64), np.empty(ROOMY, np.uint64)
+    sizes, seen = np.empty(len(shingle_lists), np.int64), np.empty(4 * len(values) + 4, np.uint64)
     fill_filters(values, shingle_offsets, CODES[measure], seen, offsets, words, sizes)
     return Filters(words, offsets, sizes)
 

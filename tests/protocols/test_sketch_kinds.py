@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import get_args, get_type_hints
 
@@ -49,6 +50,10 @@ NAMED = "abcdefghijklmnopqrstuvwxyzäß漢"
 
 def maker_of(variant):
     return make_maker(SketchOptions(**VARIANTS[variant]))
+
+
+def rows_of(maker, texts):
+    return maker.make(texts)[0]
 
 
 def some_texts(seed, n=30):
@@ -101,13 +106,13 @@ def test_kinds__are_those_of_the_option():
 @variants
 def test_make__cuts_and_threads_change_nothing(variant):
     maker, texts = maker_of(variant), some_texts(variant)
-    at_once = maker.make(as_texts(texts))
+    at_once = rows_of(maker, as_texts(texts))
     assert len(at_once) == len(texts)
     generator = random.Random(variant)
     for workers in (1, 3):
         cuts = [0, 0, *sorted(generator.choices(range(len(texts)), k=5)), len(texts)]
         parts = [as_texts(texts[start:stop]) for start, stop in pairwise(cuts)]
-        made = list(Runner(workers).map(maker.make, parts))
+        made = list(Runner(workers).map(partial(rows_of, maker), parts))
         assert same_arrays(maker.kind.join_rows(made), at_once)
 
 
@@ -115,16 +120,16 @@ def test_make__cuts_and_threads_change_nothing(variant):
 def test_make__from_the_middle_of_a_block(variant):
     maker, texts = maker_of(variant), some_texts(variant)
     strings = pa.array(["before", *texts, "behind"], pa.large_string()).slice(1, len(texts))
-    assert same_arrays(maker.make(Texts.from_arrow(strings)), maker.make(as_texts(texts)))
+    assert same_arrays(rows_of(maker, Texts.from_arrow(strings)), rows_of(maker, as_texts(texts)))
 
 
 @variants
 def test_make__no_texts(variant):
     maker = maker_of(variant)
-    nothing = maker.make(as_texts([]))
+    nothing = rows_of(maker, as_texts([]))
     assert len(nothing) == 0
     assert same_arrays(maker.kind.join_rows([nothing]), nothing)
-    some = maker.make(as_texts(SHORT))
+    some = rows_of(maker, as_texts(SHORT))
     assert same_arrays(maker.kind.join_rows([nothing, some, nothing]), some)
 
 
@@ -142,7 +147,7 @@ def test_estimate__equal_texts(variant):
         [text for text in some_texts(variant, 60) if len(text) > 200],
     )
     assert len(texts) > 5
-    rows = maker_of(variant).make(as_texts(texts * 2))
+    rows = rows_of(maker_of(variant), as_texts(texts * 2))
     first = np.arange(len(texts))
     found = kind.estimate(rows, first, first + len(texts))
     own = similarity_of(kind, found)
@@ -155,7 +160,7 @@ def test_estimate__equal_texts(variant):
 def test_estimate__empty_texts_are_like_none(variant):
     maker, texts = maker_of(variant), ["", "", *some_texts(variant)]
     found = maker.kind.estimate(
-        maker.make(as_texts(texts)), np.zeros(len(texts), np.int64), np.arange(len(texts))
+        rows_of(maker, as_texts(texts)), np.zeros(len(texts), np.int64), np.arange(len(texts))
     )
     assert not similarity_of(maker.kind, found).reaching(Fraction(1, 10**9)).any()
 
@@ -164,7 +169,7 @@ def test_estimate__empty_texts_are_like_none(variant):
 def test_estimate__each_pair_alone(variant):
     """An estimate depends on its two sketches only, and not on which is the first."""
     maker, texts = maker_of(variant), some_texts(variant, 14)
-    rows = maker.make(as_texts(texts))
+    rows = rows_of(maker, as_texts(texts))
     left, right = all_pairs(len(texts))
     together = pa.table(maker.kind.estimate(rows, left, right).columns).to_pylist()
     turned = maker.kind.estimate(rows, right, left).columns["similarity"].to_pylist()
@@ -177,7 +182,7 @@ def test_estimate__each_pair_alone(variant):
 @variants
 def test_estimate__nulls_where_it_is_not_usable(variant):
     maker, texts = maker_of(variant), some_texts(variant)
-    found = maker.kind.estimate(maker.make(as_texts(texts)), *all_pairs(len(texts)))
+    found = maker.kind.estimate(rows_of(maker, as_texts(texts)), *all_pairs(len(texts)))
     own = similarity_of(maker.kind, found)
     assert found.columns["similarity"].is_valid().to_pylist() == own.is_usable.tolist()
     assert {len(column) for column in found.columns.values()} == {len(own.is_usable)}
@@ -231,7 +236,7 @@ def ties_of(kind, rows, n_left, measure):
 def test_candidates__miss_no_pair_that_reaches_the_threshold(variant, seed, workers):
     """At ties and in between, for each measure."""
     maker, texts = maker_of(variant), some_texts(f"{variant} {seed}")
-    kind, rows, n = maker.kind, maker.make(as_texts(texts)), len(texts)
+    kind, rows, n = maker.kind, rows_of(maker, as_texts(texts)), len(texts)
     generator = random.Random(seed)
     for measure in kind.measures:
         for n_left in (None, 0, n // 3, n):
@@ -245,7 +250,7 @@ def test_candidates__miss_no_pair_that_reaches_the_threshold(variant, seed, work
 def test_candidates__of_few_rows(variant):
     maker = maker_of(variant)
     for texts in ([], [""], ["", ""], [some_texts(variant)[-1]]):
-        rows = maker.make(as_texts(texts))
+        rows = rows_of(maker, as_texts(texts))
         found = maker.kind.candidates(
             *(rows, maker.kind.measures[0], Fraction(1, 2)),
             n_left=None,
@@ -262,7 +267,7 @@ def test_candidates__of_few_rows(variant):
 def test_columns__round_trip(variant):
     maker = maker_of(variant)
     for texts in ([], SHORT, some_texts(variant)):
-        rows = maker.make(as_texts(texts))
+        rows = rows_of(maker, as_texts(texts))
         columns = maker.kind.to_columns(rows)
         assert list(columns)[-1] == "sketch"
         assert {len(column) for column in columns.values()} == {len(texts)}

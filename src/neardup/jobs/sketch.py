@@ -130,7 +130,7 @@ def _sketch(
         ids = _SketchedIds(rows)
         check_unique(ids, ids.place, plan.columns)
         note(documents=counts.n_documents)
-    nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
+    nothing, _ = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
     no_ids = pa.array([], common_id_type(id_types))
     no_digests = to_column(np.empty((0, 2), np.uint64))
     schema = registry.to_arrow(maker.describe(), no_ids, nothing, no_digests).schema
@@ -214,7 +214,7 @@ def _sketch_blocks(
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(documents.texts, block.language)
-        made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
+        made = [maker.make(part) for part in texts.slices(slice_bytes)]
         rows = maker.kind.join_rows([rows for rows, _ in made])
         digests = np.concatenate([digests for _, digests in made])
         # Texts are dropped, because they would fill the memory.

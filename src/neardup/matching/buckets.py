@@ -194,11 +194,11 @@ def _ranked_prefixes(
         probing, indexing = measure.prefixes(sets.sizes)
         return records, records.shorten(probing, sets.sizes), records.shorten(indexing, sets.sizes)
     # Its kernels are for few jobs.
-    from neardup.matching.set_join import needed_weights, rank_weighted_sets
+    from neardup.matching.set_join import needed_weights, rank_weighted_sets, weight_prefixes
 
-    runs = rank_weighted_sets(sets, everything)
-    prefixes = runs.prefixes(needed_weights(measure, sets.totals)[0])
-    return runs.ranked, prefixes, prefixes
+    ranked, sums = rank_weighted_sets(sets, everything)
+    prefixes = weight_prefixes(ranked, sums, needed_weights(measure, sets.totals)[0])
+    return ranked, prefixes, prefixes
 
 
 @dataclass(frozen=True)
@@ -303,9 +303,7 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     words: Uint64s = np.zeros(int(offsets[-1]), np.uint64)
     sizes: Int64s = np.empty(n, np.int64)
     longest = int((lists.offsets[1:] - lists.offsets[:-1]).max(initial=0))
-    seen: Uint64s = np.empty(
-        max(filters_kernel.ROOMY, 1 << (4 * longest // 3).bit_length()), np.uint64
-    )
+    seen: Uint64s = np.empty(2 << (2 * longest).bit_length(), np.uint64)
     filters_kernel.fill_filters(
         lists.values, lists.offsets, measure.code, seen, offsets, words, sizes
     )

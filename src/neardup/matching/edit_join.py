@@ -20,24 +20,20 @@ from neardup.kernels.text import shingles
 from neardup.kernels.types import Int, sealed
 from neardup.matching.join import (
     ALGORITHMS,
-    BOTH,
     DEFAULT_ALGORITHM,
-    LEFT,
     NARROW,
-    RIGHT,
     Columns,
     Compared,
     Costs,
     Distances,
     FilterCounts,
-    PartedJoin,
+    Join,
     PlacedRecords,
     collect_pairs,
     group_records,
     have_sides,
     index_groups,
     index_prefixes,
-    may_pair,
     number_values,
     probe_pieces,
     rank_records,
@@ -240,17 +236,16 @@ class EditJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class EditJoin(Distances, PartedJoin):
+class EditJoin(Distances, Join):
     """Strings of tokens, joined by edit distance, exactly; an empty one is similar to nothing.
 
     A token is a hash. ``qgram`` is the tokens per q-gram of the candidate index, chosen if None.
     ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams, ``ppjoin+``
-    also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs. With ``keys``,
+    also by parities and suffix. All find the same pairs. With ``keys``,
     only pairs of strings of equal keys are found.
 
     A string is compared with all strings of fitting length, without q-grams, if edits may touch all
-    of its q-grams, or if a lookup would return more strings. All strings of a collection are
-    compared so if it is much smaller than the other collection. Memory about 50 bytes per token, 12
+    of its q-grams, or if a lookup would return more strings. Memory about 50 bytes per token, 12
     per pair found, and 4 bytes per string and thread.
 
     References
@@ -297,7 +292,7 @@ class EditJoin(Distances, PartedJoin):
             PartnerRanges.of(lengths, allowed),
             None if sides is None else sides[order],
             choose_qgram(lengths, allowed) if self.qgram is None else self.qgram,
-            ALGORITHMS["ppjoin+" if self.algorithm == "auto" else self.algorithm],
+            ALGORITHMS[self.algorithm],
             counts,
             runner,
         )
@@ -353,8 +348,6 @@ def _probe(
 ) -> Iterator[tuple[int, Columns]]:
     """Find pairs of strings, in order of length, that may be within the distance."""
     n = len(strings)
-    if sides is not None and _is_lopsided(sides):
-        return _probe_all(reach, sides, counts)
     groups = group_records(n, sides)
     grams, index = index_grams(strings, reach, qgram, groups)
     # Some strings are compared with all of fitting length, where that is faster than looking up.
@@ -383,34 +376,3 @@ def _probe(
         )
 
     return probe_pieces(n, NARROW[:2], lambda: np.full(n, -1, np.int32), probe, counts, runner)
-
-
-# A few strings are compared with all of the other collection, where to index these takes longer.
-_LEAST_INDEXED, _AS_LONG_AS_TO_INDEX = 512, 50
-
-
-def _is_lopsided(sides: Bytes) -> bool:
-    n_left, n_right = (int(((sides & side) != 0).sum()) for side in (LEFT, RIGHT))
-    n = n_left + n_right
-    return n >= _LEAST_INDEXED and n_left * n_right <= n * _AS_LONG_AS_TO_INDEX
-
-
-def _probe_all(reach: PartnerRanges, sides: Bytes, counts: Int64s) -> Iterator[tuple[int, Columns]]:
-    """Pair every string with all of the other collection that its length allows."""
-    left, right = (np.flatnonzero((sides & side) != 0) for side in (LEFT, RIGHT))
-    few, many = sorted((left, right), key=len)
-    seen = np.zeros(len(sides), np.bool_)
-    for n_done, string in enumerate(few.tolist(), 1):
-        others = many[many != string]
-        others = others[may_pair(sides[others], sides[string])]
-        if sides[string] & BOTH == BOTH:
-            # With others that are in both collections it was paired from their end.
-            others = others[~seen[others]]
-            seen[string] = True
-        low, high = np.minimum(others, string), np.maximum(others, string)
-        counts[0] += len(low)
-        near = reach.first_partner[high] <= low
-        # PPJoin+'s filters do not run here, so that every string passes them.
-        counts[[1, 2, 5]] += int(near.sum())
-        columns = (low[near].astype(np.int32), high[near].astype(np.int32))
-        yield n_done * len(sides) // len(few), columns

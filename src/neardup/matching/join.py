@@ -26,7 +26,6 @@ from neardup.kernels.join.postings import (
 )
 from neardup.kernels.text import shingles
 from neardup.kernels.types import Int, sealed
-from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
@@ -106,42 +105,12 @@ ALGORITHMS: dict[Algorithm, int] = {
     "ppjoin": PPJOIN,
     "ppjoin+": PPJOIN_PLUS,
 }
-DEFAULT_ALGORITHM: Algorithm = "auto"
+DEFAULT_ALGORITHM: Algorithm = "ppjoin+"
 
 # Parities of a set of average size: enough bits per element to separate unlike sets from similar
 # ones, in a limited number of words.
 _BITS_PER_ELEMENT = 2
 _MOST_WORDS = 64
-
-
-def choose_algorithm(sizes: Int64s, measure: Measure) -> Algorithm:
-    """Choose the algorithm for sets of these sizes, all above 0.
-
-    ``ppjoin+`` if parities distinguish an unrelated smaller set from a partner at the threshold.
-    Otherwise ``ppjoin``, except for counts of common elements: there positions exclude nothing.
-    """
-    if len(sizes) == 0 or tell_apart(np.sort(sizes), measure, 64 * count_words(sizes)):
-        return "ppjoin+"
-    return "allpairs" if measure.is_count else "ppjoin"
-
-
-def tell_apart(sizes: Int64s, measure: Measure, n_bits: int) -> bool:
-    """Return whether parities of ``n_bits`` separate unrelated sets from partners.
-
-    It considers a smaller set and a partner without a common element; sizes ascend.
-    """
-    if len(sizes) == 0:
-        return False
-    bounds = measure.size_bounds(sizes)
-    quarter = len(sizes) // 4
-    first, last = measure.partner_ranges(sizes, bounds.least)
-    # A typical partner, or the set itself where it finds none.
-    partner = (int(first[quarter]) + int(last[quarter])) // 2
-    size, partner_size = int(sizes[quarter]), int(sizes[min(partner, len(sizes) - 1)])
-    # Bits turned at random come to half of all, the sooner the more of them are turned.
-    expected = n_bits / 2 * (1 - (1 - 2 / n_bits) ** (size + partner_size))
-    required = size + 1 - int(bounds.probing[quarter])
-    return bool(size + partner_size - 2 * required < expected)
 
 
 def count_words(lengths: Int64s) -> int:
@@ -250,7 +219,10 @@ class Distances(Scored):
 
 
 class Join(Scored):
-    """Find all similar pairs of records."""
+    """Find all similar pairs of records; it can be restricted to some of its records."""
+
+    counted: ClassVar[type[FilterCounts]]
+    costs: ClassVar[Costs]
 
     @abstractmethod
     def run(
@@ -278,13 +250,6 @@ class Join(Scored):
     @abstractmethod
     def steps(self) -> Iterator[Self]:
         """Yield the same join with thresholds that fall, ending with its own."""
-
-
-class PartedJoin(Join):
-    """Join that can be restricted to some of its records."""
-
-    counted: ClassVar[type[FilterCounts]]
-    costs: ClassVar[Costs]
 
     @abstractmethod
     def of(self, records: Compared, keys: Uint64s | None) -> Self:

@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.kernels.common.bits import MARGIN
 from neardup.kernels.join import postings, set_join, weighted
-from neardup.kernels.join.overlap import NarrowMatches, Threshold, WideMatches
+from neardup.kernels.join.overlap import NarrowMatches, WideMatches
 from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.text import shingles
@@ -26,11 +26,10 @@ from neardup.matching.join import (
     Costs,
     Distances,
     FilterCounts,
-    PartedJoin,
+    Join,
     RankedRecords,
     Scored,
     check_limit,
-    choose_algorithm,
     collect_pairs,
     count_words,
     group_records,
@@ -41,7 +40,6 @@ from neardup.matching.join import (
     probe_pieces,
     rank_numbers,
     rank_sets,
-    tell_apart,
 )
 from neardup.matching.measures import Hamming, Measure
 from neardup.options.choices import Algorithm
@@ -127,26 +125,18 @@ class SetSizes(ScoredBySize):
 _COSTS = Costs(130, 20, 50)
 
 
-def _may_meet(measure: Measure, smaller: int, larger: int) -> bool:
-    sizes = np.array([smaller, larger], np.int64)
-    first, stop = measure.partner_ranges(sizes, measure.size_bounds(sizes).least)
-    return bool(first[1] == 0 < stop[1] or first[0] <= 1 < stop[0])
-
-
 @dataclass(frozen=True)
-class SetJoin(ScoredBySize, PartedJoin):
+class SetJoin(ScoredBySize, Join):
     """Sets of shingles, joined exactly; an empty one is similar to nothing.
 
     For ``containment`` the first of a pair lies in the second. ``allpairs`` filters by prefix and
-    size, ``ppjoin`` also by position, ``ppjoin+`` also by parities and suffix. It runs as
-    ``allpairs`` if prefixes share too little, or if candidates of a sample are so often similar
-    that filters cost more than they save. ``auto`` chooses by the sizes of the sets. All find the
-    same pairs.
+    size, ``ppjoin`` also by position, ``ppjoin+`` also by parities and suffix. All find the same
+    pairs.
 
     Memory: 12 bytes per element during ranking, then 4; 8 bytes per posting of the indexing
-    prefixes, 16 with parities (``ppjoin+`` of small sets); 8 per distinct element of several sets
-    (24 in a join of two collections); 12 per pair found; 8 per set and thread. Parities
-    (``ppjoin+``) take 16 bytes per set, and up to half a byte per element of sets above 32.
+    prefixes; 8 per distinct element of several sets (24 in a join of two collections); 12 per pair
+    found; 8 per set and thread. Parities (``ppjoin+``) take 16 bytes per set, and up to half a byte
+    per element of sets above 32.
     """
 
     sets: ShingleSets
@@ -172,165 +162,78 @@ class SetJoin(ScoredBySize, PartedJoin):
 
     def may_meet(self, smaller: int, larger: int) -> bool:
         """Return whether the measure allows these sizes."""
-        return _may_meet(self.measure, smaller, larger)
+        sizes = np.array([smaller, larger], np.int64)
+        first, stop = self.measure.partner_ranges(sizes, self.measure.size_bounds(sizes).least)
+        return bool(first[1] == 0 < stop[1] or first[0] <= 1 < stop[0])
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, JoinCounts]:
         """Join by prefixes."""
-        sets, measure, algorithm = self.sets, self.measure, self.algorithm
+        sets, measure = self.sets, self.measure
         order = np.flatnonzero(have_sides(sides, sets.sizes > 0))
         order = order[np.argsort(sets.sizes[order], kind="stable")]
-        if algorithm == "auto":
-            algorithm = choose_algorithm(sets.sizes[order], measure)
+        n, sizes = len(order), sets.sizes[order]
+        ranked = rank_sets(sets, order)
+        bounds = measure.size_bounds(sizes)
+        first_partner, last_partner = measure.partner_ranges(sizes, bounds.least)
+        # Prefixes start with the tokens that no other record has, which are not in the runs.
+        probing, indexing = (ranked.shorten(p, sizes) for p in (bounds.probing, bounds.indexing))
+        records = sealed(
+            set_join.SizedRecords(
+                tokens=ranked.tokens,
+                starts=ranked.starts,
+                sizes=sizes,
+                lengths=ranked.sizes,
+                probing=probing,
+                indexing=indexing,
+                first_partner=first_partner,
+                last_partner=last_partner,
+            )
+        )
+        # The first record of a directed pair looks up the second.
         own_sides = None if sides is None else sides[order]
-        prepared = _prepare(sets, order, measure, own_sides, algorithm)
-        counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
-        n = len(order)
+        groups = group_records(n, own_sides, is_directed=measure.is_directed)
+        index = index_groups(ranked, indexing, groups)
+        n_words = count_words(ranked.sizes) if self.algorithm == "ppjoin+" else 0
+        parities = make_parities(ranked, sizes, n_words)
 
         def make_scratch() -> tuple[Int32s, Int32s]:
             return np.zeros(n, np.int32), np.empty(n, np.int32)
 
-        pieces = probe_pieces(n, NARROW, make_scratch, prepared.probe, counts, runner)
-        pairs = collect_pairs(
-            pieces,
-            order,
-            limit,
-            lambda done: runner.report("join", done, len(sets)),
-            is_directed=measure.is_directed,
-        )
+        def probe(
+            start: int,
+            stop: int,
+            scratch: tuple[Int32s, Int32s],
+            columns: Columns,
+            own_counts: Int64s,
+        ) -> tuple[Int, Int]:
+            return set_join.probe_records(
+                start,
+                stop,
+                ALGORITHMS[self.algorithm],
+                measure.in_kernels,
+                records,
+                groups,
+                index,
+                parities,
+                *scratch,
+                NarrowMatches(*columns),
+                own_counts,
+            )
+
+        def report(done: int) -> None:
+            runner.report("join", done, len(sets))
+
+        counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
+        pieces = probe_pieces(n, NARROW, make_scratch, probe, counts, runner)
+        pairs = collect_pairs(pieces, order, limit, report, is_directed=measure.is_directed)
         counts[set_join.RESULTS] = len(pairs)
         return pairs, JoinCounts(*counts.tolist())
 
 
-# Postings to look at, per element, from which parities are made.
-_LEAST_MEETINGS = 1
-
-# Runs of records probed as a sample, and unlike pairs per posting from which parities are made:
-# 0.03 to 0.1 if All-Pairs is faster, on licences and 3-grams of words, and 0.5 to 0.8 if parities
-# are.
-_SAMPLED_RUNS, _RUN = 64, 8
-_LEAST_UNLIKE = 0.25
-
-
-@dataclass(frozen=True)
-class PreparedSets:
-    """Sets in order of size for the kernel, with ranked and indexed tokens."""
-
-    algorithm: int
-    threshold: Threshold
-    records: set_join.SizedRecords
-    groups: RecordGroups
-    index: Postings
-    parities: ParityRows
-
-    def probe(
-        self,
-        start: int,
-        stop: int,
-        scratch: tuple[Int32s, Int32s],
-        columns: Columns,
-        counts: Int64s,
-    ) -> tuple[Int, Int]:
-        """Find the partners of some records, as ``probe_pieces`` takes it."""
-        return set_join.probe_records(
-            start,
-            stop,
-            self.algorithm,
-            self.threshold,
-            self.records,
-            self.groups,
-            self.index,
-            self.parities,
-            *scratch,
-            NarrowMatches(*columns),
-            counts,
-        )
-
-
-def _prepare(
-    sets: ShingleSets,
-    order: Int64s,
-    measure: Measure,
-    sides: Bytes | None,
-    algorithm: Algorithm,
-) -> PreparedSets:
-    ranked = rank_sets(sets, order)
-    sizes = sets.sizes[order]
-    bounds = measure.size_bounds(sizes)
-    first_partner, last_partner = measure.partner_ranges(sizes, bounds.least)
-    # Prefixes start with the tokens that no other record has, which are not in the runs.
-    probing, indexing = (ranked.shorten(p, sizes) for p in (bounds.probing, bounds.indexing))
-    records = sealed(
-        set_join.SizedRecords(
-            tokens=ranked.tokens,
-            starts=ranked.starts,
-            sizes=sizes,
-            lengths=ranked.sizes,
-            probing=probing,
-            indexing=indexing,
-            first_partner=first_partner,
-            last_partner=last_partner,
-        )
-    )
-    # Of a directed pair the first one looks.
-    groups = group_records(len(order), sides, is_directed=measure.is_directed)
-    index = index_groups(ranked, indexing, groups)
-    without = PreparedSets(
-        ALGORITHMS["allpairs"],
-        measure.in_kernels,
-        records,
-        groups,
-        index,
-        make_parities(ranked, sizes, 0),
-    )
-    if algorithm == "ppjoin+" and (
-        # Parities would take longer than to look at so few postings.
-        _n_meetings(index) < _LEAST_MEETINGS * len(ranked.tokens)
-        or _share_unlike(without) < _LEAST_UNLIKE
-    ):
-        return without
-    if algorithm != "ppjoin+":
-        return replace(without, algorithm=ALGORITHMS[algorithm])
-    is_folded = tell_apart(sizes, measure, 64)
-    n_words = count_words(ranked.sizes)
-    parities = make_parities(ranked, sizes, n_words)
-    if is_folded:
-        folded: Uint64s = np.empty(len(index.records), np.uint64)
-        set_join.fold_postings(parities, index.records, folded)
-        parities = sealed(parities._replace(of_postings=folded))
-    return replace(without, algorithm=ALGORITHMS[algorithm], parities=parities)
-
-
-def _n_meetings(index: Postings) -> int:
-    """Estimate the number of postings to look at."""
-    lengths = np.diff(index.starts)
-    return int((lengths * lengths).sum())
-
-
-def _share_unlike(prepared: PreparedSets) -> float:
-    """Estimate the unlike pairs that All-Pairs verifies per posting.
-
-    Parities are checked at every posting, and save little if pairs share many elements and are
-    similar.
-    """
-    n = len(prepared.records.sizes)
-    stride = n // _SAMPLED_RUNS
-    if stride < 2 * _RUN:
-        return 1.0
-    counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
-    scratch = np.zeros(n, np.int32), np.empty(n, np.int32)
-    columns = tuple(np.empty(n, np.int32) for _ in range(3))
-    n_similar = 0
-    for start in range(stride // 2, n - _RUN, stride):
-        _, n_pairs = prepared.probe(start, start + _RUN, scratch, columns, counts)
-        n_similar += int(n_pairs)
-    n_met = int(counts[set_join.AFTER_SIZE])
-    return (int(counts[set_join.VERIFIED]) - n_similar) / n_met if n_met else 1.0
-
-
 def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityRows:
-    """Return the parities of all records, without postings; empty for 0 words."""
+    """Return the parities of all records, empty for 0 words."""
     n = len(sizes) if n_words else 0
     firsts: Uint64s = np.empty(2 * n, np.uint64)
     others: Uint64s = np.empty(n * max(n_words - 1, 0), np.uint64)
@@ -338,7 +241,7 @@ def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityR
         set_join.fill_parity_rows(
             ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
         )
-    return sealed(ParityRows(firsts, others, n_words, np.empty(0, np.uint64)))
+    return sealed(ParityRows(firsts, others, n_words))
 
 
 # Pairs of small sets that are made at a time.
@@ -346,7 +249,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class HammingJoin(Distances, PartedJoin):
+class HammingJoin(Distances, Join):
     """Join sets by the number of elements not common to both; a score is a distance.
 
     With ``keys``, which salt the elements, only pairs of sets of equal keys are found.
@@ -443,25 +346,15 @@ def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Itera
         start = stop
 
 
-@dataclass(frozen=True)
-class WeightedRuns:
-    """Runs of token ranks, and running sums of their weights.
+def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int64s:
+    """Count the tokens of each run before the rest weighs less than needed.
 
-    Token k of all runs weighs ``sums[k + 1] - sums[k]``; sums may wrap around, differences do not.
+    ``sums`` as of ``rank_weighted_sets``. Two sets that share the needed weight also share one of
+    these tokens, whatever the order of all tokens.
     """
-
-    ranked: RankedRecords
-    sums: Int64s
-
-    def prefixes(self, needed: Floats) -> Int64s:
-        """Count the tokens of each run before the rest weighs less than needed.
-
-        Two sets that share the needed weight also share one of these tokens, whatever the order of
-        all tokens.
-        """
-        lengths: Int64s = np.empty(len(needed), np.int64)
-        weighted.weight_prefixes(self.ranked.starts, self.ranked.sizes, self.sums, needed, lengths)
-        return lengths
+    lengths: Int64s = np.empty(len(needed), np.int64)
+    weighted.weight_prefixes(ranked.starts, ranked.sizes, sums, needed, lengths)
+    return lengths
 
 
 def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
@@ -475,8 +368,10 @@ def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
     return with_any, with_any * (2 / (1 + share))
 
 
-def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
-    """Sort the elements of weighted sets by rarity.
+def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords, Int64s]:
+    """Sort the elements of weighted sets by rarity, and add up their weights.
+
+    Token k of all runs weighs ``sums[k + 1] - sums[k]``; sums may wrap around, differences do not.
 
     Elements of a single set are left out. The weight of an element is capped at its second largest
     weight in any set, because no two sets share more. Memory 28 bytes per element
@@ -505,7 +400,7 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
     weighted.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
     heaviest, second = (np.zeros(ranked.n_tokens, np.int64) for _ in range(2))
     weighted.cap_weights(ranked.tokens, heaviest, second, sums[1:])
-    return WeightedRuns(ranked, np.cumsum(sums, out=sums))
+    return ranked, np.cumsum(sums, out=sums)
 
 
 @dataclass(frozen=True)
@@ -526,7 +421,7 @@ class WeightedJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class WeightedJoin(ScoredBySize, PartedJoin):
+class WeightedJoin(ScoredBySize, Join):
     """Join weighted sets exactly; a score is a common weight.
 
     Memory: 32 bytes per element during ranking, then 12; 8 bytes per posting of the indexing
@@ -600,18 +495,17 @@ def prepare_weighted(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
 ) -> tuple[weighted.WeightedRecords, RecordGroups, Postings]:
     """Rank and index the sets; ``order`` is by total weight, ``sides`` in the same order."""
-    runs = rank_weighted_sets(sets, order)
+    ranked, sums = rank_weighted_sets(sets, order)
     totals = sets.totals[order]
     probing, indexing = needed_weights(measure, totals)
-    found_under = runs.prefixes(indexing)
-    ranked = runs.ranked
+    found_under = weight_prefixes(ranked, sums, indexing)
     records = weighted.WeightedRecords(
         tokens=ranked.tokens,
-        sums=runs.sums,
+        sums=sums,
         starts=ranked.starts,
         lengths=ranked.sizes,
         totals=totals,
-        probing=runs.prefixes(probing),
+        probing=weight_prefixes(ranked, sums, probing),
         indexing=found_under,
         first_partner=np.searchsorted(totals, probing).astype(np.int64),
     )

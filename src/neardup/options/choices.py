@@ -51,7 +51,7 @@ SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
 PairMethod = Literal["exact", "minhash", "allpairs", "ppjoin", "ppjoin+"]
-Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
+Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]
 Fingerprint = Literal["mixer", "rabin"]

@@ -57,7 +57,6 @@ from neardup.tables import (
 )
 from neardup.text.forms import Normalisation, form_texts
 from neardup.text.shingles import HASH_VERSION
-from neardup.text.tokenizers import bytes_as_characters
 
 Objects = npt.NDArray[np.object_]
 
@@ -221,18 +220,6 @@ def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s)
     return _levenshtein(strings[left], strings[right])
 
 
-def exact_distances(texts: Texts, left: Int64s, right: Int64s) -> Int64s:
-    """Count the edits between pairs of texts too short for signatures.
-
-    Time per pair is a 64th of the product of the lengths.
-    """
-    strings: Objects = np.empty(len(texts), np.object_)
-    for number in np.unique(np.concatenate([left, right])).tolist():
-        start, stop = texts.offsets[number], texts.offsets[number + 1]
-        strings[number] = texts.data[start:stop].tobytes().decode()
-    return _levenshtein(strings[left], strings[right])
-
-
 def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the distance of unrelated signatures.
 
@@ -317,12 +304,8 @@ class EditKind(SketchKind):
             | dict(self.scheme.describe())
         )
 
-    def make(self, texts: Texts, how: TextScheme) -> EditSignatures:
-        """Sign texts after folding, or bytes as one character each."""
-        return edit_signatures(_as_signed(texts, how), self.scheme)
-
-    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
-        """Sign texts, and digest them as they are signed."""
+    def make(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
+        """Sign texts after folding, or bytes as one character each, and digest them."""
         signed = _as_signed(texts, how)
         return edit_signatures(signed, self.scheme), digest_texts(signed, self.scheme.seed)
 
@@ -403,6 +386,24 @@ class EditKind(SketchKind):
             check(int(symbols.max(initial=0)) < self.scheme.letters)
         check(bool((np.diff(offsets) <= lengths).all()))
         return EditSignatures(symbols, offsets, lengths)
+
+
+def bytes_as_characters(texts: Texts) -> Texts:
+    """Return valid UTF-8 with one character per byte, so that positions are bytes.
+
+    ASCII is unchanged; other bytes become characters of two bytes, U+0080 to U+00FF.
+    """
+    start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
+    data = texts.data[start:stop]
+    is_long = data >= 128
+    if not is_long.any():
+        return texts
+    # Bytes before each place in the new text.
+    before: Int64s = np.zeros(len(data) + 1, np.int64)
+    np.cumsum(is_long, out=before[1:])
+    encoded = np.frombuffer(data.tobytes().decode("latin-1").encode(), np.uint8)
+    bounds = texts.offsets - start
+    return Texts(encoded, bounds + before[bounds])
 
 
 def _as_signed(texts: Texts, how: TextScheme) -> Texts:

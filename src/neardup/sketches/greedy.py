@@ -17,7 +17,7 @@ from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SampleScheme
-from neardup.tables import Bools, GreedyClusters, Int64s, SetSketches, Uint32s, offsets_of
+from neardup.tables import GreedyClusters, SetSketches, Uint32s
 
 _Read = Callable[[int], Iterable[SetSketches]]
 
@@ -58,10 +58,9 @@ def cluster_greedily(
     are in memory, however. If not all clusters fit, a pass holds as many as fit. The first cluster
     that does not fit begins another pass, from its first member on, in which later documents keep
     the best cluster of earlier passes. So each document is compared with all earlier clusters
-    before it joins one: 16 bytes per document, and one pass per memory load of clusters. A document
-    with too few values in common with all others becomes a cluster at once, without passes; two
-    bits per value, as many as fit, record that. ``report`` gets the numbers of sketches processed
-    and to process, which grows with each further pass.
+    before it joins one: 16 bytes per document, and one pass per memory load of clusters.
+    ``report`` gets the numbers of sketches processed and to process, which grows with each further
+    pass.
 
     ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
     core of a cluster, with unknown error. Members need not resemble each other, because the core
@@ -82,10 +81,6 @@ def cluster_greedily(
         raise InvalidParameterError(message)
     read = (lambda _: [sketches]) if isinstance(sketches, SetSketches) else sketches
     is_popular = representative == "popular"
-    open_ones = None
-    if room_bytes is not None and not is_popular:
-        open_ones = _Open.find(read, least, room_bytes)
-        read = open_ones.of(read)
     # The table of rare values gets a quarter of the room, clusters the rest.
     census = _take_census(read(0), None if room_bytes is None else room_bytes // 4)
     if room_bytes is not None:
@@ -150,8 +145,7 @@ def cluster_greedily(
         held = _emptied(held)
     # Clusters are numbered as their first members come.
     is_first = np.diff(np.maximum.accumulate(joined.clusters), prepend=-1) > 0
-    clusters = GreedyClusters(joined.clusters, np.flatnonzero(is_first))
-    return clusters if open_ones is None else open_ones.among_all(clusters)
+    return GreedyClusters(joined.clusters, np.flatnonzero(is_first))
 
 
 # Sketches that are gone through at a time.
@@ -179,71 +173,6 @@ def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
 
 def _samples_of(sketches: SetSketches) -> SampleRows:
     return sealed(SampleRows(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
-
-
-@dataclass(frozen=True)
-class _Open:
-    """Sketches that may resemble another one; part k has ``bounds[k] : bounds[k + 1]``.
-
-    All other sketches share too few values with the rest.
-    """
-
-    is_open: Bools
-    bounds: list[int]
-
-    @classmethod
-    def find(cls, read: _Read, least: Fraction, most_bytes: int) -> _Open:
-        """Count all values, in a table that may merge some values to save bytes."""
-        seen = np.zeros(1 << max(most_bytes.bit_length() - 1, 0), np.uint8)
-        bounds = [0]
-        moduli: set[int] = set()
-        for sketches in read(0):
-            greedy.note_values(sketches.values, seen)
-            bounds.append(bounds[-1] + len(sketches))
-            moduli.update(np.unique(sketches.moduli).tolist())
-            # It would stay in memory with the next part.
-            del sketches
-        room = np.empty((2, _n_levels(moduli)), np.int64)
-        is_alone = np.empty(bounds[-1], np.bool_)
-        ratio = least.numerator, least.denominator
-        start = 0
-        for sketches in read(0):
-            here = is_alone[start : start + len(sketches)]
-            greedy.find_alone(_samples_of(sketches), seen, *ratio, room, here)
-            start += len(sketches)
-            del sketches
-        return cls(~is_alone, bounds)
-
-    def of(self, read: _Read) -> _Read:
-        """Return a reader of these sketches alone, in as many parts."""
-
-        def read_open(number: int) -> Iterator[SetSketches]:
-            start = self.bounds[number]
-            for sketches in read(number):
-                is_open = self.is_open[start : start + len(sketches)]
-                start += len(sketches)
-                sizes = np.diff(sketches.offsets)
-                chosen = SetSketches(
-                    sketches.values[np.repeat(is_open, sizes)],
-                    offsets_of(sizes[is_open]),
-                    sketches.sizes[is_open],
-                    sketches.moduli[is_open],
-                )
-                del sketches
-                yield chosen
-                del chosen
-
-        return read_open
-
-    def among_all(self, found: GreedyClusters) -> GreedyClusters:
-        """Return clusters renumbered among all sketches; every other sketch is alone."""
-        places = np.flatnonzero(self.is_open)
-        is_first = ~self.is_open
-        firsts = places[found.representatives]
-        is_first[firsts] = True
-        clusters: Int64s = np.cumsum(is_first) - 1
-        clusters[places] = clusters[firsts][found.clusters]
-        return GreedyClusters(clusters, np.flatnonzero(is_first))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise
@@ -21,9 +21,8 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Estimates, Floats, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Bools, Estimates, Floats, Int64s, Texts, TokenLists, Uint64s
 from neardup.text.shingles import ShingleScheme, digest_token_lists
-from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import WeightedScheme, Weighting
 
 # Estimates from fewer samples are useless.
@@ -146,14 +145,11 @@ class SketchKind(ABC):
         return texts.shingles.describe() | dict(self.scheme.describe())
 
     @abstractmethod
-    def make(self, texts: Texts, how: TextScheme) -> Any:
-        """Sketch texts, one after another in the order given."""
+    def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
+        """Sketch texts, one after another in the order given, and digest them.
 
-    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
-        """Sketch texts, and digest the sketched tokens under the scheme's seed, shape (n, 2)."""
-        tokenizer = RememberingTokenizer(how.shingles.tokenizer)
-        rows = self.make(texts, replace(how, shingles=replace(how.shingles, tokenizer=tokenizer)))
-        return rows, digest_tokens(tokenizer.hash_tokens(texts), self.scheme.seed)
+        Digests, of shape (n, 2), are under the seed of the scheme.
+        """
 
     @abstractmethod
     def join_rows(self, parts: Sequence[Any]) -> Any:
@@ -272,6 +268,15 @@ class ShareKind(SketchKind):
     """A kind of sketches that are samples of sets, for estimates of shares."""
 
     @abstractmethod
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Any:
+        """Sketch the sets of shingles of token sequences."""
+
+    def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
+        """Sketch the sets of shingles of texts, and digest their tokens."""
+        tokens = how.shingles.tokenizer.hash_tokens(texts)
+        return self.make_rows(tokens, how), digest_tokens(tokens, self.scheme.seed)
+
+    @abstractmethod
     def shares(self, rows: Any, left: Int64s, right: Int64s) -> SetShares:
         """Estimate the shares of elements common to pairs of rows; a is the left one."""
 
@@ -350,29 +355,6 @@ def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
     """Yield pairs that were found together in pieces."""
     for start in range(0, len(left), _PIECE):
         yield left[start : start + _PIECE], right[start : start + _PIECE]
-
-
-class RememberingTokenizer(Tokenizer):
-    """Tokenizer with a cache of the last texts' tokens.
-
-    Sketches and digests are made of the same tokens, and cutting takes the most time.
-    """
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.name = tokenizer.name
-        self.is_bytewise = tokenizer.is_bytewise
-        self._tokenizer = tokenizer
-        self._last: tuple[Texts, TokenLists] | None = None
-
-    def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of each text, unless they were the last."""
-        if self._last is None or self._last[0] is not texts:
-            self._last = texts, self._tokenizer.hash_tokens(texts)
-        return self._last[1]
-
-    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of each text, and find their places."""
-        return self._tokenizer.locate_tokens(texts)
 
 
 def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:

@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.bucket import buckets as bucket_join
 from neardup.kernels.common import hashing
 from neardup.kernels.common.hashing import function_seeds, mix_words
 from neardup.kernels.sketch import minhash
 from neardup.kernels.types import Int
-from neardup.matching.buckets import bucket_documents
+from neardup.matching.buckets import bucket_documents, list_members
 from neardup.matching.join import NARROW, Columns, collect_pairs, probe_pieces
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
@@ -46,13 +45,13 @@ from neardup.tables import (
     ShingleLists,
     ShingleSets,
     Signatures,
-    Texts,
+    TokenLists,
     Uint32s,
     Uint64s,
     WeightedSets,
     places_of_lists,
 )
-from neardup.text.shingles import shingle_set_sizes, shingle_texts
+from neardup.text.shingles import shingle_lists, shingle_set_sizes
 from neardup.text.weighting import weighted_sets
 
 # The kernel handles whole vectors of lanes; a few lanes more cost nothing and are dropped.
@@ -235,10 +234,7 @@ def join_signatures(
         return band_keys(chosen[:, band * width : (band + 1) * width], 1, width)[:, 0]
 
     buckets = bucket_documents(band_key, bands, len(places), runner)
-    starts: Int64s = np.zeros(len(buckets.sizes) + 1, np.int64)
-    np.cumsum(buckets.sizes, out=starts[1:])
-    members: Int32s = np.empty(int(starts[-1]), np.int32)
-    bucket_join.list_members(buckets.numbers, starts[:-1].copy(), members)
+    lists = list_members(buckets)
     n_first = -1 if n_left is None else int(np.searchsorted(places, n_left))
 
     def probe(
@@ -248,9 +244,7 @@ def join_signatures(
             start,
             stop,
             n_first,
-            buckets.numbers,
-            starts[:-1],
-            members,
+            *lists,
             chosen,
             required,
             last_seen,
@@ -274,9 +268,9 @@ class MinHashKind(ShareKind):
     measures = ("jaccard",)
     has_super_shingles = True
 
-    def make(self, texts: Texts, how: TextScheme) -> Signatures:
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
         """Sign the set of shingles of each text."""
-        lists = shingle_texts(texts, how.shingles)
+        lists = shingle_lists(tokens, how.shingles)
         # Lanes that were dropped leave gaps, which other kernels do not take.
         values = np.ascontiguousarray(minhash_signatures(lists, self.scheme))
         return Signatures(values, shingle_set_sizes(lists))
@@ -343,9 +337,8 @@ class WeightedKind(MinHashKind):
         """Return all settings that decide a signature, weights included."""
         return texts.shingles.describe() | texts.weights.describe() | dict(self.scheme.describe())
 
-    def make(self, texts: Texts, how: TextScheme) -> Signatures:
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
         """Sign the weighted set of shingles of each text."""
-        tokens = how.shingles.tokenizer.hash_tokens(texts)
         sets = weighted_sets(tokens, how.shingles, how.weights)
         return Signatures(weighted_signatures(sets, self.scheme), sets.sizes, sets.totals)
 

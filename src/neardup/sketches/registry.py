@@ -120,12 +120,8 @@ class SketchMaker:
         """
         return self.kind.describe(self.texts)
 
-    def make_with_digests(self, texts: Texts) -> tuple[Any, Uint64s]:
-        """Sketch texts, and digest the sketched tokens."""
-        return self.kind.make_with_digests(texts, self.texts)
-
-    def make(self, texts: Texts) -> Any:
-        """Sketch texts, one after another in the order given."""
+    def make(self, texts: Texts) -> tuple[Any, Uint64s]:
+        """Sketch texts, one after another in the order given, and digest them."""
         return self.kind.make(texts, self.texts)
 
 

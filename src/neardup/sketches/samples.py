@@ -48,15 +48,14 @@ from neardup.tables import (
     SetSketches,
     ShingleLists,
     ShingleSets,
-    Texts,
+    TokenLists,
     Uint64s,
     offsets_of,
 )
-from neardup.text.shingles import shingle_texts
+from neardup.text.shingles import shingle_lists, sorting_room
 
 # Kernels are imported on use, so that a job loads only its kind's kernels.
 
-_ALL_ONES = 2**64 - 1
 # More values than any sketch has.
 _NO_LIMIT = 2**62
 
@@ -120,8 +119,15 @@ class SmallestScheme(SampleScheme):
         offsets: Int64s = np.empty(n + 1, np.int64)
         sizes: Int64s = np.empty(n, np.int64)
         samples.smallest_sketches(
-            *(shingles.values, shingles.offsets, self.permutation_key, self.size),
-            *(values, offsets, sizes),
+            shingles.values,
+            shingles.offsets,
+            self.permutation_key,
+            self.size,
+            np.empty(int(np.diff(shingles.offsets).max(initial=0)), np.uint64),
+            *sorting_room(shingles.offsets),
+            values,
+            offsets,
+            sizes,
         )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
 
@@ -162,36 +168,25 @@ class ModuloScheme(SampleScheme):
         return _NO_LIMIT
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Take the multiples of a modulus in every set, and count its distinct elements.
-
-        Unless a sketch holds all, distinct shingles are counted, with 48 bytes per shingle of the
-        longest text, so that repeats do not change the modulus.
-        """
+        """Take the multiples of a modulus in every set, and count its distinct elements."""
         from neardup.kernels.sketch import samples
 
         n = len(shingles)
-        longest = int(np.diff(shingles.offsets).max(initial=0))
-        scratch: Uint64s = np.empty(longest, np.uint64)
-        counts: Int64s = np.empty(2 * longest + 1, np.int64)
-        sizes: Int64s = np.empty(n, np.int64)
-        # A sketch of modulus 1 counts by itself.
-        least = {None: 2 * self.size, 1: longest + 1}.get(self.modulus, 0)
-        sets = shingles.values, shingles.offsets, self.permutation_key
-        seen, again, mixed = np.empty((3, longest), np.uint64)
-        samples.count_distinct(*sets, least, seen, again, mixed, scratch, counts, sizes)
-        if self.modulus is None:
-            odd, shifts = 1, _fitting_shifts(sizes, self.size)
-            moduli = 1 << shifts
-        else:
-            power_of_two = self.modulus & -self.modulus
-            odd = self.modulus // power_of_two
-            shifts = np.full(n, power_of_two.bit_length() - 1, np.int64)
-            moduli = np.full(n, self.modulus, np.int64)
-        values: Uint64s = np.empty(len(shingles.values) + 1, np.uint64)
+        values: Uint64s = np.empty(len(shingles.values), np.uint64)
         offsets: Int64s = np.empty(n + 1, np.int64)
-        inverse, quota = np.uint64(pow(odd, -1, 2**64)), np.uint64(_ALL_ONES // odd)
-        samples.modulo_sketches(*sets, inverse, quota, shifts, scratch, counts, values, offsets)
-        sizes = np.where(moduli == 1, np.diff(offsets), sizes)
+        sizes, moduli = np.empty((2, n), np.int64)
+        samples.modulo_sketches(
+            shingles.values,
+            shingles.offsets,
+            self.permutation_key,
+            self.modulus or 0,
+            self.size,
+            *sorting_room(shingles.offsets),
+            values,
+            offsets,
+            sizes,
+            moduli,
+        )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
@@ -200,22 +195,13 @@ class ModuloScheme(SampleScheme):
         return shares
 
 
-def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:
-    """Return for each size the largest i with least * 2^i <= size, or 0."""
-    bounds = np.array([least << i for i in range(1, 63 - least.bit_length())], np.int64)
-    return np.searchsorted(bounds, sizes, side="right")
-
-
 def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
-    """Put tables of sketches of one scheme one after another."""
-    ends = np.cumsum([0, *(part.offsets[-1] for part in parts)])
-    offsets = [part.offsets[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
-    nothing: Int64s = np.empty(0, np.int64)
+    """Concatenate tables of sketches of one scheme, at least one."""
     return SetSketches(
-        np.concatenate([nothing.astype(np.uint64), *(part.values for part in parts)]),
-        np.concatenate([np.zeros(1, np.int64), *offsets]),
-        np.concatenate([nothing, *(part.sizes for part in parts)]),
-        np.concatenate([nothing, *(part.moduli for part in parts)]),
+        np.concatenate([part.values for part in parts]),
+        offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        np.concatenate([part.sizes for part in parts]),
+        np.concatenate([part.moduli for part in parts]),
     )
 
 
@@ -350,9 +336,9 @@ class SmallestKind(ShareKind):
     measures: ClassVar[tuple[str, ...]] = ("jaccard",)
     has_clusters = True
 
-    def make(self, texts: Texts, how: TextScheme) -> SetSketches:
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> SetSketches:
         """Sketch the set of shingles of each text."""
-        sketches: SetSketches = self.scheme.sample(shingle_texts(texts, how.shingles))
+        sketches: SetSketches = self.scheme.sample(shingle_lists(tokens, how.shingles))
         return sketches
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:

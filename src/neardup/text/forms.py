@@ -373,14 +373,13 @@ def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> Toke
     """Hash the tokens of folded texts by a rule, except of characters."""
     ascii_table, table = token_tables(rule, normalisation)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
-    hashes: Uint64s = np.empty(n_bytes, np.uint64)
+    hashes: Uint64s = np.empty(n_bytes + 1, np.uint64)
     offsets: Int64s = np.empty(len(texts) + 1, np.int64)
     room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
-    words: Uint64s = np.empty(room // 8 + 1, np.uint64)
+    folded: Bytes = np.empty(room, np.uint8)
     folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    folded = words.view(np.uint8)
     folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
-    tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
+    tokens.hash_tokens(folded, folded_offsets, hashes, offsets)
     return TokenLists(hashes[: offsets[-1]], offsets)
 
 

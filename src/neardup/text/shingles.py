@@ -22,6 +22,7 @@ from neardup.text.tokenizers import (
     Tokenizer,
     make_tokenizer,
     named_tokenizer,
+    shingle_tokens,
 )
 
 # Rabin fingerprints of shingles: a hash whose collisions are bounded by a theorem.
@@ -43,8 +44,6 @@ def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) 
     ----------
     Rabin (1981), Fingerprinting by random polynomials. Broder (1997), section 4.
     """
-    from neardup.kernels.text import shingles
-
     tables = _byte_tables(seed, width, bits)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     values: Uint64s = np.empty(n_bytes, np.uint64)
@@ -61,8 +60,6 @@ def fingerprint_tokens(
     A run is the string of its tokens' hashes, eight bytes each, highest first. Otherwise as
     ``fingerprint_bytes``; in addition to fingerprints, hashes of tokens may collide.
     """
-    from neardup.kernels.text import shingles
-
     tables = _word_tables(seed, ngram, bits)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
     offsets: Int64s = np.empty(len(lists) + 1, np.int64)
@@ -308,41 +305,23 @@ def digest_token_lists(token_lists: TokenLists) -> Uint64s:
 
 def shingle_texts(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
     """Hash the shingles of each text as ``shingle_lists`` does."""
-    if scheme.fingerprints.kind == "rabin" and scheme.tokenizer.is_bytewise:
-        return _numbered(_rabin_of_bytes(texts, scheme), scheme)
     return shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
 
 
 def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
     """Hash the shingles of each token sequence, in any order."""
-    if scheme.fingerprints.kind == "rabin":
-        return _numbered(_rabin_lists(token_lists, scheme), scheme)
-    values: Uint64s = np.empty(len(token_lists.values), np.uint64)
-    offsets: Int64s = np.empty(len(token_lists) + 1, np.int64)
-    shingles.hash_shingles(token_lists.values, token_lists.offsets, scheme.ngram, values, offsets)
-    lists = ShingleLists(values[: offsets[-1]], offsets)
-    return _numbered(shorten(lists, scheme.fingerprints.bits), scheme)
-
-
-def _numbered(lists: ShingleLists, scheme: ShingleScheme) -> ShingleLists:
+    how = scheme.fingerprints
+    if how.kind == "mixer":
+        hashed = shingle_tokens(token_lists, scheme.ngram)
+        lists = shorten(ShingleLists(hashed.values, hashed.offsets), how.bits)
+    elif isinstance(scheme.tokenizer, ByteTokenizer):
+        texts = scheme.tokenizer.texts_of(token_lists)
+        lists = fingerprint_bytes(texts, scheme.ngram, how.seed, how.bits)
+    else:
+        lists = fingerprint_tokens(token_lists, scheme.ngram, how.seed, how.bits)
     if scheme.occurrences == "numbered":
         shingles.number_occurrences(lists.values, lists.offsets, *sorting_room(lists.offsets))
     return lists
-
-
-def _rabin_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
-    if isinstance(scheme.tokenizer, ByteTokenizer):
-        return _rabin_of_bytes(scheme.tokenizer.texts_of(token_lists), scheme)
-    # Only these fingerprints need it.
-
-    how = scheme.fingerprints
-    return fingerprint_tokens(token_lists, scheme.ngram, how.seed, how.bits)
-
-
-def _rabin_of_bytes(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
-
-    how = scheme.fingerprints
-    return fingerprint_bytes(texts, scheme.ngram, how.seed, how.bits)
 
 
 def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:

@@ -20,7 +20,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtr
 from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingles, tokens
-from neardup.kernels.text import tokens as spans
 from neardup.options.groups import TokenOptions
 from neardup.options.option import no_effect
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
@@ -248,7 +247,7 @@ class CharacterTokenizer(TableTokenizer):
         _, table = token_tables(self.name, self.normalisation)
         starts: Int64s = np.empty(n_tokens + 1, np.int64)
         stops: Int64s = np.empty(n_tokens + 1, np.int64)
-        spans.locate_characters(texts.data, texts.offsets, table, starts, stops)
+        tokens.locate_characters(texts.data, texts.offsets, table, starts, stops)
         return TokenSpans(starts[:n_tokens], stops[:n_tokens])
 
 
@@ -681,27 +680,3 @@ def make_tokenizer(
     if named is not None:
         return named.make(str(tokenizer), normalisation)
     return load_file_tokenizer(Path(tokenizer), normalisation)
-
-
-__all__ = ["TokenFunction", "Tokenizer", "make_tokenizer"]
-
-
-# Bytes for readers of characters: each byte as the character of that code point.
-
-
-def bytes_as_characters(texts: Texts) -> Texts:
-    """Return valid UTF-8 with one character per byte, so that positions are bytes.
-
-    ASCII is unchanged; other bytes become characters of two bytes, U+0080 to U+00FF.
-    """
-    start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
-    data = texts.data[start:stop]
-    is_long = data >= 128
-    if not is_long.any():
-        return texts
-    # Bytes before each place in the new text.
-    before: Int64s = np.zeros(len(data) + 1, np.int64)
-    np.cumsum(is_long, out=before[1:])
-    encoded = np.frombuffer(data.tobytes().decode("latin-1").encode(), np.uint8)
-    bounds = texts.offsets - start
-    return Texts(encoded, bounds + before[bounds])

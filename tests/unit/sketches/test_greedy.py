@@ -47,7 +47,7 @@ def test_cluster_greedily__with_room_for_one_cluster_at_a_time():
 
 
 def test_cluster_greedily__with_some_that_are_like_no_other():
-    """Within little memory these are set aside, and are clusters at their places all the same."""
+    """In any memory."""
     scheme = SmallestScheme()
     one, two = list(range(30)), list(range(100, 130))
     sets = [[900], one, [901, 902], two, one[:29], [], two[:28], [903, *one], [904]]

@@ -4,8 +4,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.sketches.edit import bytes_as_characters
 from neardup.tables import Texts
-from neardup.text.tokenizers import bytes_as_characters
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=6), st.data())

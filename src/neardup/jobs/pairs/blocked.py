@@ -24,7 +24,7 @@ from neardup.matching.join import (
     Compared,
     Costs,
     FilterCounts,
-    PartedJoin,
+    Join,
     check_limit,
     cut_runs,
     salt_sets,
@@ -115,7 +115,7 @@ class RecordBlocks:
 
         return cls(records, order, kept_arrays(engine.workspace, "blocks", cut)["bounds"])
 
-    def units(self, join: PartedJoin) -> list[Unit]:
+    def units(self, join: Join) -> list[Unit]:
         """Return the units that cover all pairs of a join once."""
         n = len(self._bounds) - 1
         if n == 1:
@@ -129,7 +129,7 @@ class RecordBlocks:
         ]
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
-    def records_of(self, unit: Unit, join: PartedJoin) -> pa.RecordBatch:
+    def records_of(self, unit: Unit, join: Join) -> pa.RecordBatch:
         """Return the records of a unit in ascending order, with their sizes, keys and parts.
 
         Records of separate blocks are omitted if no record of the other block can be similar.
@@ -151,7 +151,7 @@ class RecordBlocks:
             columns["part"] = parts
         return pa.RecordBatch.from_pydict(columns)
 
-    def _numbers_of(self, unit: Unit, join: PartedJoin) -> tuple[Int64s, Bytes]:
+    def _numbers_of(self, unit: Unit, join: Join) -> tuple[Int64s, Bytes]:
         """Return the numbers of the records of a unit, ascending, and the part of each."""
         blocks = [self._block(k) for k in unit.blocks]
         if unit.are_apart:
@@ -238,7 +238,7 @@ class UnitJoin(NamedTuple):
     """Join of a unit's records; ``sides`` are the sides of all records, if there are two."""
 
     sets: UnitSets
-    join: PartedJoin
+    join: Join
     sides: Bytes | None
     limit: int | None
 
@@ -270,14 +270,14 @@ class BlockedJoin:
     """
 
     engine: Engine
-    whole: PartedJoin
+    whole: Join
     sets: UnitSets
     rows: TaskRows
     n_units: int
 
     @classmethod
     def of(
-        cls, engine: Engine, read: Read, scheme: SetScheme, whole: PartedJoin, records: RecordSizes
+        cls, engine: Engine, read: Read, scheme: SetScheme, whole: Join, records: RecordSizes
     ) -> BlockedJoin:
         """Cut records into blocks, and group any two that may have similar records."""
         blocks = RecordBlocks.cut(records, whole.costs, engine)

@@ -55,11 +55,6 @@ class PairPlan:
         return None if similarity is None else float(similarity)
 
     @property
-    def algorithm_of_strings(self) -> Algorithm:
-        """The algorithm for strings, which is fixed."""
-        return "ppjoin+" if self.algorithm == "auto" else self.algorithm
-
-    @property
     def measure_of_sets(self) -> Measure:
         """The measure, if it is a measure of sets."""
         assert self.measure is not None

@@ -23,14 +23,12 @@ from neardup.matching.join import (
     LEFT,
     RIGHT,
     Compared,
-    PartedJoin,
-    choose_algorithm,
+    Join,
     cut_runs,
     salt_sets,
 )
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
-from neardup.options.choices import Algorithm
 from neardup.reading.passes import ContentTable
 from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
@@ -237,13 +235,11 @@ class Records:
     """Joined records, and the record of each document, -1 for none.
 
     With two collections, the ``n_left`` documents of the left one come first; None for a self-join.
-    ``algorithm`` is the algorithm of the join, if there are several.
     """
 
     join: BlockedJoin
     of_documents: Int64s
     n_left: int | None
-    algorithm: Algorithm | None
 
     def __len__(self) -> int:
         return len(self.join.whole.own_scores)
@@ -281,33 +277,28 @@ def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
     found = scheme.sizes(read.known, len(of_documents))
     sizes = found.sizes[documents]
     extents = sizes if found.extents is found.sizes else found.extents[documents]
-    whole, algorithm = _join_of(scheme.only_sizes(sizes, extents), plan)
+    whole = _join_of(scheme.only_sizes(sizes, extents), plan)
     own_keys = None if keys is None else keys[documents]
     known = RecordSizes(documents, sizes, extents, own_keys, found.n_distinct)
     join = BlockedJoin.of(engine, read, scheme, whole, known)
-    return Records(join, of_documents, contents.n_left, algorithm)
+    return Records(join, of_documents, contents.n_left)
 
 
-def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:
-    """Return the requested join, and its algorithm, if there are several."""
+def _join_of(sets: Compared, plan: PairPlan) -> Join:
+    """Return the requested join."""
     if isinstance(sets, TokenLists):
         from neardup.matching.edit_join import EditJoin
 
         assert plan.edit is not None
-        of_strings = plan.algorithm_of_strings
-        return EditJoin(sets, plan.edit, plan.options.ngram, of_strings), of_strings
+        return EditJoin(sets, plan.edit, plan.options.ngram, plan.algorithm)
     if isinstance(sets, WeightedSets):
         # Few jobs need its kernels.
         from neardup.matching.set_join import WeightedJoin
 
-        return WeightedJoin(sets, plan.measure_of_sets), None
-    algorithm = plan.algorithm
-    # For the most similar pairs, thresholds fall, and each step chooses anew.
-    if algorithm == "auto" and plan.options.top is None:
-        algorithm = choose_algorithm(sets.sizes[sets.sizes > 0], plan.measure_of_sets)
+        return WeightedJoin(sets, plan.measure_of_sets)
     if isinstance(plan.measure, Hamming):
-        return HammingJoin(sets, plan.measure, algorithm), algorithm
-    return SetJoin(sets, plan.measure_of_sets, algorithm), algorithm
+        return HammingJoin(sets, plan.measure, plan.algorithm)
+    return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
 
 
 class Bucketed(NamedTuple):

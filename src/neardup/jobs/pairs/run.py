@@ -36,7 +36,6 @@ from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
-from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.outputs.tables import metadata_of
 from neardup.reading.catalogue import Catalogue
@@ -131,7 +130,7 @@ class Matches:
     """Pairs of documents in output order, with the counts of filters.
 
     ``runs`` as of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
-    with falling thresholds, by the named algorithm of prefixes, if any.
+    with falling thresholds.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -140,7 +139,6 @@ class Matches:
     score_name: str | None
     counts: FilterCounts
     n_steps: int
-    algorithm: Algorithm | None = None
 
 
 def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matches:
@@ -176,8 +174,7 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
         runs, n_pairs = [to_run(pairs, records.similarities(pairs))], len(pairs)
         n_steps = len(step_counts)
     total = FilterCounts.total([whole.counted.none(), *step_counts])
-    algorithm = records.algorithm
-    return Matches(runs, n_pairs, len(records), whole.score_name, total, n_steps, algorithm)
+    return Matches(runs, n_pairs, len(records), whole.score_name, total, n_steps)
 
 
 def matches_in_buckets(collected: Collected, plan: PairPlan) -> Matches:
@@ -214,7 +211,7 @@ def summarise_pairs(
         "measure": plan.measure_name,
         "threshold": plan.threshold,
         "method": "minhash" if options.method == "minhash" else "exact",
-        **_describe_method(plan, matches),
+        **_describe_method(plan),
         **options.describe_preset(),
     }
     if options.top is not None:
@@ -228,13 +225,13 @@ def summarise_pairs(
     return summary
 
 
-def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
+def _describe_method(plan: PairPlan) -> dict[str, Any]:
     if plan.edit:
-        return {"algorithm": matches.algorithm, "max_distance": plan.edit.max_distance}
+        return {"algorithm": plan.algorithm, "max_distance": plan.edit.max_distance}
     if isinstance(plan.measure, Hamming):
-        return {"algorithm": matches.algorithm, "max_distance": plan.measure.max_distance}
+        return {"algorithm": plan.algorithm, "max_distance": plan.measure.max_distance}
     if plan.banding is None or plan.measure is None:
-        return {} if plan.reading.weighted else {"algorithm": matches.algorithm}
+        return {} if plan.reading.weighted else {"algorithm": plan.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
         "predicted_recall": plan.banding.candidate_probability(least),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neardup.jobs.pairs.blocked import BlockedJoin
-from neardup.matching.join import LEFT, RIGHT, FilterCounts, PartedJoin, Scored
+from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join, Scored
 from neardup.matching.measures import rank_fractions
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Bytes, Int64s, ScoredPairs
@@ -188,7 +188,7 @@ class RankedPairs:
         return len(self.ranks)
 
     @classmethod
-    def of(cls, pairs: ScoredPairs, join: PartedJoin) -> RankedPairs:
+    def of(cls, pairs: ScoredPairs, join: Join) -> RankedPairs:
         """Rank pairs of records, exactly."""
         return cls(pairs, rank_fractions(*join.fractions(pairs)))
 

@@ -15,31 +15,6 @@ _1 = np.uint64(1)
 
 
 @helper
-def sort_places(values: Int32s, size: Int) -> None:
-    """Sort the first values in place with a heap, so never in square time."""
-    for start in range(size // 2 - 1, -1, -1):
-        _sift_down(values, start, size)
-    for stop in range(size - 1, 0, -1):
-        values[0], values[stop] = values[stop], values[0]
-        _sift_down(values, 0, stop)
-
-
-@inlined
-def _sift_down(values: Int32s, place: Int, stop: Int) -> None:
-    """Move a value of a heap below those that are larger."""
-    value = values[place]
-    while 2 * place + 1 < stop:
-        child = 2 * place + 1
-        if child + 1 < stop and values[child + 1] > values[child]:
-            child += 1
-        if values[child] <= value:
-            break
-        values[place] = values[child]
-        place = child
-    values[place] = value
-
-
-@helper
 def order_of(values: ConstInt64s, order: Int64s, scratch: Int64s) -> None:
     """Write the places of values in ascending order, equal values by place.
 
@@ -100,7 +75,7 @@ def sort_order(values: ConstInt64s, order: Int64s) -> None:
 
 
 @helper
-def sort_range(values: Uint64s, start: Int, stop: Int) -> None:
+def sort_range(values: Uint64s | Int32s, start: Int, stop: Int) -> None:
     """Sort a range in place by Shell's method, for short ranges and many equal values."""
     gap: Int = np.int64(1)
     while gap * 4 < stop - start:
@@ -160,19 +135,6 @@ def _spread(
     return longest
 
 
-@inlined
-def _sort_nearly_sorted(values: Uint64s, start: np.uint64, size: np.uint64) -> None:
-    # Most that are not in order are next to each other: one pass without branches exchanges them,
-    # so that afterwards the processor guesses right that a value is to stay where it is.
-    held = values[start]
-    for i in range(start + _1, start + size):
-        value = values[i]
-        values[i - _1] = min(held, value)
-        held = max(held, value)
-    values[start + size - _1] = held
-    _insertion_sort(values, np.int64(start), np.int64(start + size))
-
-
 @helper
 def sort_hashes(
     values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s, n_zeros: Int
@@ -196,4 +158,4 @@ def sort_hashes(
             if counts[b] - bucket_start > _SHORT:
                 sort_range(values, start + bucket_start, start + counts[b])
             bucket_start = counts[b]
-    _sort_nearly_sorted(values, first, size)
+    _insertion_sort(values, start, stop)

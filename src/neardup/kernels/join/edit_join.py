@@ -23,7 +23,7 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.bits import count_ones, turn_bit
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.common.ordering import sort_places
+from neardup.kernels.common.ordering import sort_range
 from neardup.kernels.join.postings import (
     ALL_PAIRS,
     PPJOIN_PLUS,
@@ -47,9 +47,6 @@ from neardup.kernels.types import (
 # Indices of the counts, in the order of the filters.
 HITS, AFTER_LENGTH, AFTER_POSITION, AFTER_PARITY, AFTER_SUFFIX, VERIFIED = range(6)
 N_COUNTS = 6
-
-# Ranges up to this length are sorted by insertion.
-_SHORT = 24
 
 _1 = np.uint64(1)
 
@@ -128,20 +125,6 @@ def _differ(
     return bool(suffix_distance(tokens, x, x_stop, y_first, y_stop, limit) > limit)
 
 
-@inlined
-def _copy_sorted(places: ConstInt32s, start: Int, size: Int, target: Int32s) -> None:
-    """Copy a range of places into ``target`` in ascending order; short ones by insertion."""
-    for i in range(size):
-        place = places[start + i]
-        j = i
-        while size <= _SHORT and j > 0 and target[j - 1] > place:
-            target[j] = target[j - 1]
-            j -= 1
-        target[j] = place
-    if size > _SHORT:
-        sort_places(target, size)
-
-
 @kernel
 def prefix_lengths(
     places: ConstInt32s,
@@ -166,7 +149,9 @@ def prefix_lengths(
             continue
         while low < high:
             middle = (low + high) >> 1
-            _copy_sorted(places, starts[k], middle, scratch)
+            for i in range(middle):
+                scratch[i] = places[starts[k] + i]
+            sort_range(scratch, 0, middle)
             n_edits, free_from = np.int64(0), np.int64(0)
             for i in range(middle):
                 # Put each edit as far right as it still touches the first q-gram left.

@@ -23,13 +23,6 @@ from neardup.kernels.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s,
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 
-# Places for shingles that stay in the cache nearby: a table of at most this size stays three
-# quarters empty, which takes half as long as a half-full one.
-ROOMY = 2**14
-
-# Shingles after which collisions are examined.
-_CHUNK = 1024
-
 # Words between two looks at whether the threshold is out of reach.
 _STRETCH = 8
 
@@ -74,54 +67,34 @@ def fill_filters(
 ) -> None:
     """Let each distinct shingle set or turn its bit; all ``words`` are 0 before.
 
-    ``seen`` has room for ``ROOMY`` shingles, and for the least power of two of which the longest
-    document fills three quarters. ``sizes`` receives the numbers of distinct shingles.
+    ``seen`` has room for the least power of two of which the longest document fills a half at most.
+    ``sizes`` receives the numbers of distinct shingles.
     """
     sets_bits = _sets_bits(measure)
-    doubtful = np.empty(_CHUNK, np.uint64)
     for d in range(offsets.shape[0] - 1):
         start = np.uint64(offsets[d])
         bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
         n_shingles = shingle_offsets[d + 1] - shingle_offsets[d]
         width = np.int64(2)
-        while 3 * width < 4 * n_shingles or width < min(4 * n_shingles, ROOMY):
+        while width < 2 * n_shingles:
             width *= 2
         seen[:width] = _0
         place_mask = np.uint64(width - 1)
-        n_repeats, has_zero = np.int64(0), False
-        for first in range(shingle_offsets[d], shingle_offsets[d + 1], _CHUNK):
-            # All shingles first, as if none were repeated. Shingles whose place is taken, also by
-            # an equal one, wait: without a branch, which would often be guessed wrong.
-            n_doubtful = np.uint64(0)
-            for i in range(first, min(first + _CHUNK, shingle_offsets[d + 1])):
-                shingle = shingles[np.uint64(i)]
-                place = shingle & place_mask
-                found = seen[place]
-                seen[place] = shingle if found == _0 else found
-                doubtful[n_doubtful] = shingle
-                # An empty place is 0, and so is one shingle.
-                n_doubtful += np.uint64((found != _0) | (shingle == _0))
-                word = start + ((shingle & bit_mask) >> _6)
-                bit = _1 << (shingle & _63)
-                if sets_bits:
-                    words[word] |= bit
-                else:
-                    words[word] ^= bit
-            for k in range(n_doubtful):
-                shingle = doubtful[k]
-                if shingle == _0:
-                    is_repeat, has_zero = has_zero, True
-                else:
-                    place = shingle & place_mask
-                    while seen[place] != shingle and seen[place] != _0:
-                        place = (place + _1) & place_mask
-                    is_repeat = seen[place] == shingle
-                    seen[place] = shingle
-                if is_repeat:
-                    n_repeats += 1
-                    if not sets_bits:
-                        words[start + ((shingle & bit_mask) >> _6)] ^= _1 << (shingle & _63)
-        sizes[d] = n_shingles - n_repeats
+        size, has_zero = np.int64(0), False
+        for i in range(np.uint64(shingle_offsets[d]), np.uint64(shingle_offsets[d + 1])):
+            shingle = shingles[i]
+            place = shingle & place_mask
+            while seen[place] != shingle and seen[place] != _0:
+                place = (place + _1) & place_mask
+            # An empty place is 0, and so is one shingle.
+            if seen[place] == shingle and (shingle != _0 or has_zero):
+                continue
+            has_zero |= shingle == _0
+            seen[place] = shingle
+            size += 1
+            word, bit = start + ((shingle & bit_mask) >> _6), _1 << (shingle & _63)
+            words[word] = words[word] | bit if sets_bits else words[word] ^ bit
+        sizes[d] = size
 
 
 class FilterRows(NamedTuple):

@@ -55,15 +55,12 @@ class ParityRows(NamedTuple):
 
     ``firsts`` has two words per record, its size and length, and the first word of its parities.
     These are read for all partners; ``others`` has the remaining words, which are read seldom, so
-    that the frequent reads stay in a cache. ``of_postings`` has one word per posting, all words of
-    its record folded; a partner ruled out by it needs no other read. It is empty if one word rules
-    out too little.
+    that the frequent reads stay in a cache.
     """
 
     firsts: ConstUint64s
     others: ConstUint64s
     n_words: int
-    of_postings: ConstUint64s
 
 
 @kernel
@@ -89,23 +86,6 @@ def fill_parity_rows(
         for k in range(1, n_words):
             others[r * (n_words - 1) + k - 1] = words[k]
             words[k] = 0
-
-
-@inlined
-def fold_parities(parities: ParityRows, record: Int) -> np.uint64:
-    """Fold a record's words into one; folded words differ in no more bits than all do."""
-    n_others = parities.n_words - 1
-    word: np.uint64 = parities.firsts[2 * record + 1]
-    for i in range(record * n_others, (record + 1) * n_others):
-        word ^= parities.others[i]
-    return word
-
-
-@kernel
-def fold_postings(parities: ParityRows, records: ConstInt32s, words: Uint64s) -> None:
-    """Fold the parities of all postings' records."""
-    for k in range(records.shape[0]):
-        words[k] = fold_parities(parities, np.int64(records[k]))
 
 
 @inlined
@@ -279,29 +259,12 @@ def _meet(
 
 
 @inlined
-def _most_different(x: Int, threshold: Threshold, records: SizedRecords) -> Int:
-    """Bound the difference of a record from any of its partners from above.
-
-    Two records differ by at most ``lengths[x] + y - 2 * required``, a convex function of the
-    partner's size y except for rounding: so the smallest and the largest partner bound all others.
-    """
-    measure, p, q = threshold
-    most = np.int64(0)
-    for y in (records.first_partner[x], records.last_partner[x] - 1):
-        size = records.sizes[min(max(y, 0), records.sizes.shape[0] - 1)]
-        required = required_overlap(measure, records.sizes[x], size, p, q)
-        most = max(most, records.lengths[x] + size - 2 * (required - 1))
-    return most
-
-
-@inlined
 def _meet_alike(
     read: PostingRun,
     threshold: Threshold,
     records: SizedRecords,
     index: Postings,
     parities: ParityRows,
-    folded: tuple[np.uint64, Int],
     memo: Int64s,
     seen: SeenRecords,
     n_touched: Int,
@@ -310,21 +273,16 @@ def _meet_alike(
     """Count one more common token with partners that may be similar, as ``_meet``.
 
     A partner is judged on its first posting: mostly its parities rule it out, so that nothing else
-    of it is read. ``folded`` has the folded parities of x, and the most differing bits.
+    of it is read.
     """
     measure, p, q = threshold
     x, i, first, end = read
     shared, touched = seen
     tokens, starts = records.tokens, records.starts
     x_size, x_length = records.sizes[x], records.lengths[x]
-    word, most = folded
-    of_postings = parities.of_postings
-    is_folded = of_postings.shape[0] > 0
     end = first_at_least(index.records, first, end, records.last_partner[x])
     counted[AFTER_SIZE] += end - first
     for k in range(first, end):
-        if is_folded and count_ones(of_postings[np.uint64(k)] ^ word) > most:
-            continue
         y = np.int64(index.records[np.uint64(k)])
         if y == x:
             counted[AFTER_SIZE] -= 1
@@ -395,10 +353,6 @@ def probe_records(
         x_start, x_stop = starts[x], starts[x] + lengths[x]
         n_touched: Int = np.int64(0)
         counted[:] = 0
-        word = np.uint64(0)
-        most: Int = np.int64(0)
-        if parities.of_postings.shape[0] > 0:
-            word, most = fold_parities(parities, x), _most_different(x, threshold, records)
         for i in range(probing[x]):
             first_key = np.int64(tokens[x_start + i]) * groups.n_groups
             for key in range(first_key + groups.first[x], first_key + groups.last[x]):
@@ -413,7 +367,6 @@ def probe_records(
                         records,
                         index,
                         parities,
-                        (word, most),
                         memo,
                         seen,
                         n_touched,

@@ -11,14 +11,10 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import order_of
 from neardup.kernels.sketch.samples import SampleRows, compare_samples, sample_mask
 from neardup.kernels.types import (
-    Bools,
-    Bytes,
-    ConstBytes,
     ConstUint32s,
     ConstUint64s,
     Int,
     Int32s,
-    Int64Rows,
     Int64s,
     Uint32s,
     Uint64s,
@@ -115,51 +111,6 @@ def count_values(values: ConstUint64s, frequencies: Uint32s) -> None:
     """Count values by equal bits in ``mix64``, as many as a power of two."""
     for place in range(values.shape[0]):
         frequencies[_slot_of(values[place], frequencies.shape[0])] += np.uint32(1)
-
-
-@kernel
-def note_values(values: ConstUint64s, seen: Bytes) -> None:
-    """Record values, together if they have equal bits in ``mix64``.
-
-    ``seen``, as long as a power of two, has two bits for each: 1 after one value, 2 after more.
-    """
-    for place in range(values.shape[0]):
-        slot = _slot_of(values[place], 4 * seen.shape[0])
-        shift = 2 * (slot & 3)
-        noted = np.int64(seen[slot >> 2])
-        if (noted >> shift) & 3 < 2:
-            seen[slot >> 2] = np.uint8(noted + (1 << shift))
-
-
-@kernel
-def find_alone(
-    sketches: SampleRows, seen: ConstBytes, p: int, q: int, room: Int64Rows, is_alone: Bools
-) -> None:
-    """Mark sketches that resemble no other by p / q, as too few of their values repeat.
-
-    All values of all sketches were recorded in ``seen``. A sketch has at least as many values in
-    common with all others together as with any one that it resembles; likewise for the values that
-    remain at a larger modulus of the other one, see ``_choose_prefix``. ``room`` (2, levels) has a
-    place for each power of two up to the largest modulus, or one if all moduli are equal.
-    """
-    values, offsets = sketches.values, sketches.offsets
-    n_levels = room.shape[1]
-    for d in range(sketches.sizes.shape[0]):
-        for level in range(n_levels):
-            room[0, level] = room[1, level] = 0
-        for place in range(offsets[d], offsets[d + 1]):
-            level = min(np.int64(trailing_zeros(values[place])), n_levels - 1)
-            slot = _slot_of(values[place], 4 * seen.shape[0])
-            times = (np.int64(seen[slot >> 2]) >> (2 * (slot & 3))) & 3
-            room[0, level] += 1
-            room[1, level] += np.int64(times == 2)
-        is_it = True
-        n, n_shared = np.int64(0), np.int64(0)
-        for level in range(n_levels - 1, -1, -1):
-            n += room[0, level]
-            n_shared += room[1, level]
-            is_it &= n == 0 or n_shared < (n * p + q - 1) // q
-        is_alone[d] = is_it
 
 
 @helper

@@ -42,68 +42,7 @@ def sort_distinct(
     return np.int64(last + _1)
 
 
-@kernel
-def count_distinct(
-    shingles: ConstUint64s,
-    offsets: ConstInt64s,
-    key: np.uint64,
-    least: int,
-    seen: Uint64s,
-    again: Uint64s,
-    values: Uint64s,
-    scratch: Uint64s,
-    counts: Int64s,
-    sizes: Int64s,
-) -> None:
-    """Count each text's distinct shingles, or all if there are less than ``least``.
-
-    ``seen``, ``again``, ``values`` and ``scratch`` are as long as the longest text's shingles,
-    ``counts`` twice as long and one more.
-    """
-    for doc in range(offsets.shape[0] - 1):
-        start, n = np.uint64(offsets[doc]), np.uint64(offsets[doc + 1] - offsets[doc])
-        if n == _0 or np.int64(n) < least:
-            sizes[doc] = n
-            continue
-        # A bit for each value, of 32 to 64 times as many: few different ones share one.
-        bits = _64 - np.int64(leading_zeros(n)) + 5
-        shift = np.uint64(_64 - bits)
-        for word in range(_1 << np.uint64(bits - 6)):
-            seen[word] = _0
-            again[word] = _0
-        # A loop of its own, which LLVM turns into vector code.
-        for i in range(n):
-            values[i] = mix64(shingles[start + i] ^ key)
-        n_again = _0
-        for i in range(n):
-            place = values[i] >> shift
-            before = seen[place >> _6]
-            bit = _1 << (place & _63)
-            seen[place >> _6] = before | bit
-            # Written in any case, and kept or written over: no branch to be guessed wrong.
-            scratch[n_again] = place
-            n_again += np.uint64(before & bit != _0)
-        sizes[doc] = n
-        if n_again == _0:
-            continue
-        # Values that share a bit are sorted, to separate repeats from distinct values.
-        for k in range(n_again):
-            again[scratch[k] >> _6] |= _1 << (scratch[k] & _63)
-        n_shared = _0
-        for i in range(n):
-            value = values[i]
-            place = value >> shift
-            values[n_shared] = value
-            n_shared += (again[place >> _6] >> (place & _63)) & _1
-        n_distinct = sort_distinct(values, 0, np.int64(n_shared), scratch, counts)
-        sizes[doc] -= np.int64(n_shared) - n_distinct
-
-
-_ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
-_20, _BITS = np.uint64(20), np.uint64(64)
-
-# Values that are mixed together, and gathered between two looks at how many there are.
-_CHUNK = 1024
+_ALL_ONES, _20 = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(20)
 
 
 @helper
@@ -113,28 +52,18 @@ def _gather_below(
     stop: Int,
     key: np.uint64,
     bound: np.uint64,
-    size: Int,
-    mixed: Uint64s,
     pool: Uint64s,
     scratch: Uint64s,
     counts: Int64s,
 ) -> np.int64:
-    """Find the ``size`` smallest distinct values up to a bound; return their number."""
-    held = np.int64(0)
-    for first in range(start, stop, _CHUNK):
-        if held > 2 * size:
-            held = min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
-            if held == size:
-                bound = pool[size - 1]
-        n = np.uint64(min(_CHUNK, stop - first))
-        # A loop of its own, which LLVM turns into vector code.
-        for i in range(n):
-            mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
-        for i in range(n):
-            # Written in any case, and kept or written over: no branch to be guessed wrong.
-            pool[np.uint64(held)] = mixed[i]
-            held += np.int64(mixed[i] <= bound)
-    return min(sort_distinct(pool, 0, held, scratch, counts), np.int64(size))
+    """Find the distinct values up to a bound; return their number."""
+    held = np.uint64(0)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        # Written in any case, and kept or written over: no branch to be guessed wrong.
+        value = mix64(shingles[i] ^ key)
+        pool[held] = value
+        held += np.uint64(value <= bound)
+    return sort_distinct(pool, 0, np.int64(held), scratch, counts)
 
 
 @kernel
@@ -143,6 +72,9 @@ def smallest_sketches(
     offsets: ConstInt64s,
     key: np.uint64,
     size: int,
+    pool: Uint64s,
+    scratch: Uint64s,
+    counts: Int64s,
     values: Uint64s,
     value_offsets: Int64s,
     sizes: Int64s,
@@ -151,13 +83,9 @@ def smallest_sketches(
 
     ``values`` has room for as many of each text, or its number of shingles if less;
     ``value_offsets`` (n + 1) delimits them. ``sizes`` becomes the number of distinct shingles if it
-    is less than ``size``, else -1.
+    is less than ``size``, else -1. ``pool`` and ``scratch`` are as long as the longest text's
+    shingles, ``counts`` twice as long and one more.
     """
-    room = 2 * size + _CHUNK
-    mixed = np.empty(_CHUNK, np.uint64)
-    pool = np.empty(room, np.uint64)
-    scratch = np.empty(room, np.uint64)
-    counts = np.empty(2 * room + 1, np.int64)
     # With as many distinct shingles as expected below the bound, less than ``size`` are below it
     # once in a thousand million times.
     wanted = np.uint64(size) + np.uint64(6 * np.sqrt(size)) + _20
@@ -169,14 +97,11 @@ def smallest_sketches(
         held = np.int64(0)
         if n_shingles > wanted:
             bound = _ALL_ONES // n_shingles * wanted
-            held = _gather_below(
-                shingles, start, stop, key, bound, size, mixed, pool, scratch, counts
-            )
+            held = _gather_below(shingles, start, stop, key, bound, pool, scratch, counts)
         if held < size:
             # A short text, or a repetitive one: no value is known to be too large.
-            held = _gather_below(
-                shingles, start, stop, key, _ALL_ONES, size, mixed, pool, scratch, counts
-            )
+            held = _gather_below(shingles, start, stop, key, _ALL_ONES, pool, scratch, counts)
+        held = min(held, np.int64(size))
         for i in range(held):
             values[count + i] = pool[i]
         count += held
@@ -189,42 +114,46 @@ def modulo_sketches(
     shingles: ConstUint64s,
     offsets: ConstInt64s,
     key: np.uint64,
-    inverse: np.uint64,
-    quota: np.uint64,
-    shifts: ConstInt64s,
+    modulus: int,
+    size: int,
     scratch: Uint64s,
     counts: Int64s,
     values: Uint64s,
     value_offsets: Int64s,
+    sizes: Int64s,
+    moduli: Int64s,
 ) -> None:
-    """Keep the distinct multiples of a modulus in mix64(shingle ^ key), ascending.
+    """Keep each text's distinct multiples of a modulus in mix64(shingle ^ key), ascending.
 
-    The modulus of text d is an odd number times 2^shifts[d]; ``inverse`` is the inverse of the odd
-    number modulo 2^64, ``quota`` (2^64 - 1) divided by it. ``values`` has room for all shingles,
-    and ``value_offsets`` (n + 1) delimits them. ``scratch`` and ``counts`` are as long as the
-    longest text's shingles, ``counts`` twice as long and one more.
+    If ``modulus`` is 0, each text has the largest power of two of which ``size`` times itself is at
+    most the number of distinct values, or 1. ``values`` has room for all shingles, and
+    ``value_offsets`` (n + 1) delimits them. ``scratch`` and ``counts`` are as long as the longest
+    text's shingles, ``counts`` twice as long and one more. ``sizes`` and ``moduli`` receive each
+    text's number of distinct shingles, and its modulus.
     """
-    mixed = np.empty(_CHUNK, np.uint64)
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
         value_offsets[doc] = count
-        held = count
-        shift = np.uint64(shifts[doc])
-        turn = (_BITS - shift) & _63
-        limit = quota >> shift
-        for first in range(offsets[doc], offsets[doc + 1], _CHUNK):
-            n = np.uint64(min(_CHUNK, offsets[doc + 1] - first))
-            for i in range(n):
-                mixed[i] = mix64(shingles[np.uint64(first) + i] ^ key)
-            for i in range(n):
-                # A multiple of the odd number, and no other, becomes its quotient; turned, a
-                # multiple of the power of two as well. That takes a product where a remainder
-                # takes a division.
-                quotient = mixed[i] * inverse
-                quotient = (quotient >> shift) | (quotient << turn)
-                values[np.uint64(held)] = mixed[i]
-                held += np.int64(quotient <= limit)
-        count = sort_distinct(values, count, held, scratch, counts)
+        stop = count
+        for i in range(offsets[doc], offsets[doc + 1]):
+            values[stop] = mix64(shingles[i] ^ key)
+            stop += 1
+        stop = sort_distinct(values, count, stop, scratch, counts)
+        sizes[doc] = stop - count
+        own = np.int64(modulus)
+        if own == 0:
+            own += 1
+            while 2 * own * size <= sizes[doc]:
+                own *= 2
+        moduli[doc] = own
+        divisor = np.uint64(own)
+        # Most values that are no multiples of a power of two need no division.
+        mask = (divisor & (~divisor + _1)) - _1
+        for i in range(count, stop):
+            value = values[i]
+            if value & mask == _0 and value % divisor == _0:
+                values[count] = value
+                count += 1
     value_offsets[offsets.shape[0] - 1] = count
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels._compile import inlined, kernel, trailing_zeros
 from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 
 # The highest bit of each byte, set in all bytes of characters that are not ASCII.
@@ -42,12 +42,6 @@ def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
 def ascii_end(data: ConstBytes, start: Int, end: Int) -> np.int64:
     """Return the start of the first non-ASCII character after ``start``, or the text's end."""
     i, stop = np.uint64(start), np.uint64(end)
-    while i + _32 <= stop:
-        first_half = load_eight(data, i) | load_eight(data, i + _8)
-        second_half = load_eight(data, i + _16) | load_eight(data, i + _24)
-        if (first_half | second_half) & HIGH_BITS:
-            break
-        i += _32
     while i + _8 <= stop:
         high = load_eight(data, i) & HIGH_BITS
         if high:
@@ -76,11 +70,6 @@ MOST_TOKENS = 1.5
 # character gets a separator on each side, and reading ahead needs eight more.
 GROWTH, SLACK = 3, 16
 
-# Adjacent ASCII characters with the same shift are a range: digits, capitals or small letters. All
-# tables of the package have at most so many ranges.
-_RANGES = 5
-# Bytes that go through the ranges together; fewer are looked up one by one.
-_BLOCK = 32
 # The only character of words that is neither a letter nor a digit: it takes no marks.
 _UNDERSCORE = 0x5F
 
@@ -106,63 +95,20 @@ def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
 
 
 @inlined
+def character_at(data: ConstBytes, i: Int) -> tuple[Int, Int]:
+    """Return the code point and the length of the character at a byte."""
+    first = data[np.uint64(i)]
+    if first < 128:
+        return np.int64(first), np.int64(1)
+    character, length = decode(data, i)
+    return np.int64(character), np.int64(length)
+
+
+@inlined
 def first_length(folded: np.uint64) -> np.uint64:
     """Return the bytes of the UTF-8 character in the lowest bytes of an entry."""
     b = folded & _BYTE
     return _1 + np.uint64(b >= _2_BYTES) + np.uint64(b >= _3_BYTES) + np.uint64(b >= _4_BYTES)
-
-
-@inlined
-def _find_ranges(ascii_table: ConstBytes, firsts: Bytes, sizes: Bytes, shifts: Bytes) -> np.int64:
-    """List the ranges of kept characters, and their shifts; return their number.
-
-    If they do not fit, it returns one more than the room.
-    """
-    n = np.int64(0)
-    shift = np.int64(-1)
-    sizes[:] = 0
-    for c in range(128):
-        last_shift = shift
-        shift = (np.int64(ascii_table[c]) - c) & 255 if ascii_table[c] != 0 else np.int64(-1)
-        if shift < 0:
-            continue
-        if shift != last_shift:
-            if n == _RANGES:
-                return n + 1
-            firsts[n] = c
-            shifts[n] = shift
-            n += 1
-        sizes[n - 1] += 1
-    return n
-
-
-@inlined
-def _moved(b: np.uint8, first: np.uint8, size: np.uint8, shift: np.uint8) -> np.uint8:
-    return np.uint8(b + shift) if np.uint8(b - first) < size else np.uint8(0)
-
-
-@helper
-def _fold_ascii(
-    data: ConstBytes,
-    i: Int,
-    n: Int,
-    firsts: Bytes,
-    sizes: Bytes,
-    shifts: Bytes,
-    folded: Bytes,
-    out: Int,
-) -> None:
-    """Fold n bytes of ASCII by ranges, which apply to many bytes at once."""
-    first0, first1, first2, first3, first4 = firsts[0], firsts[1], firsts[2], firsts[3], firsts[4]
-    size0, size1, size2, size3, size4 = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
-    shift0, shift1, shift2, shift3, shift4 = shifts[0], shifts[1], shifts[2], shifts[3], shifts[4]
-    source, target = np.uint64(i), np.uint64(out)
-    # LLVM turns it into vector code.
-    for k in range(np.uint64(n)):
-        b = data[source + k]
-        low = _moved(b, first0, size0, shift0) | _moved(b, first1, size1, shift1)
-        middle = _moved(b, first2, size2, shift2) | _moved(b, first3, size3, shift3)
-        folded[target + k] = np.uint8(low | middle | _moved(b, first4, size4, shift4))
 
 
 @kernel
@@ -180,12 +126,6 @@ def fold_texts(
     gives the folded byte of a character, 0 for a separator; ``table`` (0x110000) as above;
     ``folded`` takes at least GROWTH * bytes + SLACK * (n + 1) bytes; ``folded_offsets`` (n + 1).
     """
-    firsts = np.empty(_RANGES, np.uint8)
-    sizes = np.empty(_RANGES, np.uint8)
-    shifts = np.empty(_RANGES, np.uint8)
-    shortest = np.int64(_BLOCK)
-    if _find_ranges(ascii_table, firsts, sizes, shifts) > _RANGES:
-        shortest = data.shape[0] + 1
     out = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
         folded_offsets[doc] = out
@@ -195,16 +135,8 @@ def fold_texts(
         while i < end:
             if data[i] < 128:
                 n = ascii_end(data, i, end) - i
-                if n >= shortest:
-                    whole = n & -_BLOCK
-                    _fold_ascii(data, i, whole, firsts, sizes, shifts, folded, out)
-                    # The last block overlaps the block before, so that no byte is left for the
-                    # table.
-                    last = n - _BLOCK
-                    _fold_ascii(data, i + last, _BLOCK, firsts, sizes, shifts, folded, out + last)
-                else:
-                    for k in range(n):
-                        folded[np.uint64(out + k)] = ascii_table[data[np.uint64(i + k)]]
+                for k in range(n):
+                    folded[np.uint64(out + k)] = ascii_table[data[np.uint64(i + k)]]
                 i += n
                 out += n
                 last_byte = data[i - 1]
@@ -239,10 +171,6 @@ def fold_texts(
                 out += 1
         folded[out] = 0
         out += 1
-        # Every text starts on a multiple of eight, because the next stage reads eight at a time.
-        while out & 7:
-            folded[out] = 0
-            out += 1
     folded_offsets[offsets.shape[0] - 1] = out
     for k in range(8):
         folded[out + k] = 0
@@ -261,18 +189,9 @@ def count_special(data: ConstBytes, offsets: ConstInt64s, table: ConstBytes) -> 
     count = np.int64(0)
     i, end = offsets[0], offsets[offsets.shape[0] - 1]
     while i < end:
-        while i + 16 <= end:
-            high = data[np.uint64(i)]
-            for k in range(1, 16):
-                high |= data[np.uint64(i + k)]
-            if high >= 128:
-                break
-            i += 16
+        i = ascii_end(data, i, end)
         if i == end:
             break
-        if data[i] < 128:
-            i += 1
-            continue
         code_point, length = decode(data, i)
         count += np.int64(table[code_point] != PLAIN)
         i += length

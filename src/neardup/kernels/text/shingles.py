@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.common.ordering import sort_hashes
 from neardup.kernels.types import (
@@ -20,7 +20,6 @@ from neardup.kernels.types import (
     ConstInt64s,
     ConstUint64Rows,
     ConstUint64s,
-    Int,
     Int64s,
     Uint64s,
 )
@@ -29,62 +28,6 @@ from neardup.kernels.types import (
 # bits but one.
 POWER = np.uint64(0xD6E8FEB86659FD93)
 _1 = np.uint64(1)
-
-# Windows that are hashed together; both arrays of them stay in the first-level cache.
-_CHUNK = 1024
-
-
-@helper
-def _join_neighbours(
-    polynomials: ConstUint64s, n: np.uint64, apart: np.uint64, factor: np.uint64, joined: Uint64s
-) -> None:
-    for j in range(n):
-        joined[j] = polynomials[j] * factor + polynomials[j + apart]
-
-
-@helper
-def _append_tokens(tokens: ConstUint64s, first: np.uint64, n: np.uint64, joined: Uint64s) -> None:
-    for j in range(n):
-        joined[j] = joined[j] * POWER + tokens[first + j]
-
-
-@helper
-def _window_polynomials(
-    tokens: ConstUint64s, first: Int, n_tokens: Int, ngram: Int, room: Uint64s, other: Uint64s
-) -> Uint64s:
-    """Join every run of ``ngram`` tokens; return the one of two arrays with the result.
-
-    A window of twice the width is two neighbours: a few loops of vector code, two for each bit of
-    the width. Rolling along the text would wait for each window before the next.
-    """
-    n, start = np.uint64(n_tokens), np.uint64(first)
-    for j in range(n):
-        room[j] = tokens[start + j]
-    width, factor = _1, POWER
-    bit = np.int64(1)
-    while bit * 2 <= ngram:
-        bit *= 2
-    while bit > 1:
-        bit >>= 1
-        n -= width
-        _join_neighbours(room, n, width, factor, other)
-        room, other = other, room
-        width += width
-        factor *= factor
-        if ngram & bit:
-            n -= _1
-            _append_tokens(tokens, start + width, n, room)
-            width += _1
-            factor *= POWER
-    return room
-
-
-@inlined
-def _hash_run(tokens: ConstUint64s, start: Int, stop: Int) -> np.uint64:
-    polynomial = np.uint64(0)
-    for i in range(start, stop):
-        polynomial = polynomial * POWER + tokens[i]
-    return mix64(polynomial + np.uint64(stop - start) * GOLDEN)
 
 
 @kernel
@@ -101,43 +44,28 @@ def hash_shingles(
     the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one value for each token,
     ``shingle_offsets`` (n + 1) delimits texts.
     """
-    # Four times as many for long runs, so that runs over the end are not many more.
-    chunk = max(np.int64(_CHUNK), np.int64(4 * ngram))
-    room = np.empty(chunk + ngram, np.uint64)
-    other = np.empty(chunk + ngram, np.uint64)
-    length_term = np.uint64(ngram) * GOLDEN
-    n_docs = token_offsets.shape[0] - 1
-    end = token_offsets[n_docs]
-    doc, count = np.int64(0), np.int64(0)
-    shingle_offsets[:] = 0
-    # Windows are hashed across the ends of texts, many at a time, and windows within a text are
-    # kept.
-    for first in range(token_offsets[0], end, chunk):
-        last = min(first + chunk, end)
-        n_windows = min(last, end - ngram + 1) - first
-        windows = room
-        if n_windows > 0:
-            windows = _window_polynomials(tokens, first, n_windows + ngram - 1, ngram, room, other)
-            for j in range(np.uint64(n_windows)):
-                windows[j] = mix64(windows[j] + length_term)
-        while doc < n_docs:
-            start, stop = token_offsets[doc], token_offsets[doc + 1]
-            if stop - start < ngram:
-                if stop > start:
-                    shingles[count] = _hash_run(tokens, start, stop)
-                    count += 1
-            else:
-                if start >= last:
-                    break
-                low, high = max(start, first), min(stop - ngram + 1, last)
-                source, target = np.uint64(low - first), np.uint64(count)
-                for j in range(np.uint64(high - low)):
-                    shingles[target + j] = windows[source + j]
-                count += high - low
-                if stop - ngram + 1 > last:
-                    break
-            doc += 1
-            shingle_offsets[doc] = count
+    leaving = _1
+    for _ in range(ngram):
+        leaving *= POWER
+    count = np.int64(0)
+    for doc in range(token_offsets.shape[0] - 1):
+        shingle_offsets[doc] = count
+        start, stop = token_offsets[doc], token_offsets[doc + 1]
+        if stop == start:
+            continue
+        head = min(start + ngram, stop)
+        polynomial = np.uint64(0)
+        for i in range(start, head):
+            polynomial = polynomial * POWER + tokens[i]
+        length_term = np.uint64(head - start) * GOLDEN
+        shingles[count] = mix64(polynomial + length_term)
+        count += 1
+        for i in range(head, stop):
+            step = tokens[np.uint64(i)] - tokens[np.uint64(i - ngram)] * leaving
+            polynomial = polynomial * POWER + step
+            shingles[np.uint64(count)] = mix64(polynomial + length_term)
+            count += 1
+    shingle_offsets[token_offsets.shape[0] - 1] = count
 
 
 @kernel

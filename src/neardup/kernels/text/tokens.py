@@ -9,18 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
-from neardup.kernels.common.bits import count_ones
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
     LENGTH_SHIFT,
     MARK,
-    SEPARATOR,
     SEVERAL,
     SINGLE,
     WORD,
     ascii_end,
+    character_at,
     decode,
     first_length,
     load_eight,
@@ -36,17 +35,9 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-# Multiplied by it, the lowest bits of eight bytes come together in the highest byte.
-_GATHER = np.uint64(0x0102040810204080)
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
-_29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
-_64 = np.uint64(64)
-
-# Edges of tokens listed before the hashing of these tokens.
-_LISTED = 1024
-# Edges in 64 bytes, but for very short words.
-_USUAL_EDGES = 24
+_29, _32, _53 = np.uint64(29), np.uint64(32), np.uint64(53)
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
 # Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
@@ -59,71 +50,9 @@ def _zero_bytes(w: np.uint64) -> np.uint64:
     return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
 
 
-@inlined
-def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uint64:
-    """Return a bit for each byte of up to eight words, the lowest first: whether it is nonzero."""
-    filled = _0
-    for k in range(n):
-        flags = (_zero_bytes(words[first + k]) ^ _HIGH) >> _7
-        filled |= ((flags * _GATHER) >> _56) << (np.uint64(k) << _3)
-    return filled
-
-
-@inlined
-def _list_edges(filled_changes: np.uint64, base: np.uint64, edges: Uint64s, n: np.uint64) -> None:
-    """Write the set bits from ``edges[n]`` on, followed by unused values."""
-    # The usual number of 64 bytes of prose, written unconditionally: a branch at each would be
-    # mispredicted sometimes, which costs more than the work.
-    for k in range(_USUAL_EDGES):
-        edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
-        filled_changes &= filled_changes - _1
-    n += np.uint64(_USUAL_EDGES)
-    while filled_changes != _0:
-        for k in range(8):
-            edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
-            filled_changes &= filled_changes - _1
-        n += _8
-
-
-@helper
-def _hash_listed(
-    folded: ConstBytes, edges: ConstUint64s, n: np.uint64, longs: Uint64s, hashes: Uint64s, at: Int
-) -> None:
-    """Hash n tokens with first byte and end in ``edges`` to ``hashes[at]`` and on."""
-    first = np.uint64(at)
-    n_longs = _0
-    for k in range(n):
-        start = edges[k + k]
-        length = edges[k + k + _1] - start
-        # Written in any case, and kept or written over: no branch to be guessed wrong.
-        longs[n_longs] = k
-        n_longs += np.uint64(length >= _8)
-        beyond = _64 - (min(length, _8) << _3)
-        word = (load_eight(folded, start) << beyond) >> beyond
-        hashes[first + k] = GOLDEN ^ word ^ (length << _56 if length < _8 else _0)
-    # A loop of its own, which LLVM turns into vector code.
-    for k in range(n):
-        hashes[first + k] = mix64(hashes[first + k])
-    for j in range(n_longs):
-        k = longs[j]
-        start = edges[k + k] + _8
-        length = edges[k + k + _1] - start
-        h = hashes[first + k]
-        while length >= _8:
-            h = mix64(h ^ load_eight(folded, start))
-            start += _8
-            length -= _8
-        below = (_1 << (length << _3)) - _1
-        hashes[first + k] = mix64(h ^ (load_eight(folded, start) & below) ^ (length << _56))
-
-
 @kernel
 def hash_tokens(
-    folded: ConstBytes,
-    folded_words: ConstUint64s,
-    folded_offsets: ConstInt64s,
-    hashes: Uint64s,
-    token_offsets: Int64s,
+    folded: ConstBytes, folded_offsets: ConstInt64s, hashes: Uint64s, token_offsets: Int64s
 ) -> None:
     """Hash the tokens that ``fold_texts`` has written.
 
@@ -131,43 +60,30 @@ def hash_tokens(
     remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
     mix64(hash ^ word) for each word in turn.
 
-    ``folded`` are the folded texts, each from a multiple of eight on, with at least eight bytes to
-    spare; ``folded_words`` are the same as 64-bit words. ``hashes`` takes a value per token, and
-    ``token_offsets`` (n + 1) delimits texts.
+    ``folded`` are the folded texts with at least eight bytes to spare. ``hashes`` takes one value
+    more than there are tokens, and ``token_offsets`` (n + 1) delimits texts.
     """
-    # Tokens of many texts are listed before hashing.
-    edges = np.empty(_LISTED + 64, np.uint64)
-    longs = np.empty(_LISTED // 2 + 32, np.uint64)
-    count = np.int64(0)
-    n_edges = _0
+    count = _0
     for doc in range(folded_offsets.shape[0] - 1):
-        token_offsets[doc] = count + np.int64(n_edges >> _1)
-        first, stop = np.uint64(folded_offsets[doc]) >> _3, np.uint64(folded_offsets[doc + 1]) >> _3
-        is_open = _0
-        while first < stop:
-            filled = _filled_bytes(folded_words, first, min(_8, stop - first))
-            changes = filled ^ ((filled << _1) | is_open)
-            is_open = filled >> _63
-            _list_edges(changes, first << _3, edges, n_edges)
-            n_edges += np.uint64(count_ones(changes))
-            first += _8
-            if n_edges >= np.uint64(_LISTED):
-                _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
-                count += np.int64(n_edges >> _1)
-                # A token that is not at its end yet.
-                edges[0] = edges[n_edges - _1]
-                n_edges &= _1
-    _hash_listed(folded, edges, n_edges >> _1, longs, hashes, count)
-    token_offsets[folded_offsets.shape[0] - 1] = count + np.int64(n_edges >> _1)
-
-
-@inlined
-def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
-    """Return the code point and the length of the character at a byte."""
-    if data[i] < 128:
-        return np.int64(data[i]), np.int64(1)
-    character, length = decode(data, i)
-    return np.int64(character), np.int64(length)
+        token_offsets[doc] = np.int64(count)
+        i, stop = np.uint64(folded_offsets[doc]), np.uint64(folded_offsets[doc + 1])
+        while i < stop:
+            h, first = GOLDEN, i
+            word = load_eight(folded, i)
+            zeros = _zero_bytes(word)
+            while zeros == _0:
+                h = mix64(h ^ word)
+                i += _8
+                word = load_eight(folded, i)
+                zeros = _zero_bytes(word)
+            n_bits = np.uint64(trailing_zeros(zeros)) & ~_7
+            last = (word & ((_1 << n_bits) - _1)) ^ (n_bits << _53)
+            hashes[count] = mix64(h ^ last)
+            i += n_bits >> _3
+            # The hash of nothing, between two separators, is written over.
+            count += np.uint64(i > first)
+            i += _1
+    token_offsets[folded_offsets.shape[0] - 1] = np.int64(count)
 
 
 @kernel
@@ -189,7 +105,7 @@ def hash_characters(
         token_offsets[doc] = count
         i, end = offsets[doc], offsets[doc + 1]
         while i < end:
-            code_point, length = _character(data, i)
+            code_point, length = character_at(data, i)
             i += length
             entry = table[code_point]
             kind = np.int64(entry >> CLASS_SHIFT)
@@ -209,13 +125,6 @@ def hash_characters(
     token_offsets[offsets.shape[0] - 1] = count
 
 
-@inlined
-def _digested(low: np.uint64, high: np.uint64, token: np.uint64) -> tuple[np.uint64, np.uint64]:
-    low = (low ^ token) * DIGEST_LOW
-    high = (high ^ token) * DIGEST_HIGH
-    return low ^ (low >> _32), high ^ (high >> _29)
-
-
 @kernel
 def digest_tokens(
     hashes: ConstUint64s,
@@ -227,44 +136,17 @@ def digest_tokens(
     Two halves with different multipliers; each step is one to one in the token's hash and not
     linear, so that no arrangement of repeated tokens cancels out.
     """
-    n_docs = token_offsets.shape[0] - 1
-    # Two texts side by side: each step waits for the one before it, but not for that of the other.
-    doc, other, coming = np.int64(0), np.int64(1), np.int64(2)
-    low, high, other_low, other_high = GOLDEN, ~GOLDEN, GOLDEN, ~GOLDEN
-    i = token_offsets[0]
-    j = token_offsets[min(other, n_docs)]
-    while doc < n_docs:
-        n = token_offsets[doc + 1] - i
-        if other < n_docs:
-            n = min(n, token_offsets[other + 1] - j)
-            for _ in range(n):
-                low, high = _digested(low, high, hashes[np.uint64(i)])
-                other_low, other_high = _digested(other_low, other_high, hashes[np.uint64(j)])
-                i += 1
-                j += 1
-            if j == token_offsets[other + 1]:
-                n_tokens = np.uint64(j - token_offsets[other])
-                digests[other, 0] = mix64(other_low ^ n_tokens)
-                digests[other, 1] = mix64(other_high ^ n_tokens)
-                other, coming = coming, coming + 1
-                j = token_offsets[min(other, n_docs)]
-                other_low, other_high = GOLDEN, ~GOLDEN
-        else:
-            for _ in range(n):
-                low, high = _digested(low, high, hashes[np.uint64(i)])
-                i += 1
-        if i == token_offsets[doc + 1]:
-            n_tokens = np.uint64(i - token_offsets[doc])
-            digests[doc, 0] = mix64(low ^ n_tokens)
-            digests[doc, 1] = mix64(high ^ n_tokens)
-            if other < n_docs:
-                # The other one goes on in its place.
-                doc, i, low, high = other, j, other_low, other_high
-                other, coming = coming, coming + 1
-                j = token_offsets[min(other, n_docs)]
-                other_low, other_high = GOLDEN, ~GOLDEN
-            else:
-                doc = n_docs
+    for doc in range(token_offsets.shape[0] - 1):
+        low, high = GOLDEN, ~GOLDEN
+        start, stop = token_offsets[doc], token_offsets[doc + 1]
+        for i in range(np.uint64(start), np.uint64(stop)):
+            low = (low ^ hashes[i]) * DIGEST_LOW
+            high = (high ^ hashes[i]) * DIGEST_HIGH
+            low ^= low >> _32
+            high ^= high >> _29
+        n_tokens = np.uint64(stop - start)
+        digests[doc, 0] = mix64(low ^ n_tokens)
+        digests[doc, 1] = mix64(high ^ n_tokens)
 
 
 @kernel
@@ -287,31 +169,20 @@ def locate_tokens(
         first = n_begun
         inside = np.int64(0)  # 1 in a token
         while i < end:
-            while i + 16 <= end:
-                high = data[np.uint64(i)]
-                for k in range(1, 16):
-                    high |= data[np.uint64(i + k)]
-                if high >= 128:
-                    break
+            at = i - origin
+            if data[np.uint64(i)] < 128:
                 # Words are short, and a branch at each edge would be guessed wrong half the time:
                 # write every position, and count only where a token starts or stops.
-                for k in range(16):
-                    belongs = np.int64(ascii_table[data[np.uint64(i + k)]] != 0)
-                    starts[np.uint64(n_begun)] = i + k - origin
-                    stops[np.uint64(n_begun - inside)] = i + k - origin
-                    n_begun += belongs & (inside ^ 1)
-                    inside = belongs
-                i += 16
-            if i == end:
-                break
-            at = i - origin
-            if data[i] < 128:
-                kind = np.int64(WORD if ascii_table[data[i]] != 0 else SEPARATOR)
+                belongs = np.int64(ascii_table[data[np.uint64(i)]] != 0)
+                starts[np.uint64(n_begun)] = at
+                stops[np.uint64(n_begun - inside)] = at
+                n_begun += belongs & (inside ^ 1)
+                inside = belongs
                 i += 1
-            else:
-                code_point, length = decode(data, i)
-                kind = np.int64(table[code_point] >> CLASS_SHIFT)
-                i += length
+                continue
+            code_point, length = decode(data, i)
+            kind = np.int64(table[code_point] >> CLASS_SHIFT)
+            i += length
             if kind == WORD:
                 if inside == 0:
                     starts[n_begun] = at
@@ -353,7 +224,7 @@ def locate_characters(
         first = count
         while i < end:
             at = i - origin
-            code_point, length = _character(data, i)
+            code_point, length = character_at(data, i)
             i += length
             entry = table[code_point]
             kind = np.int64(entry >> CLASS_SHIFT)
@@ -467,7 +338,7 @@ def find_units(
             stop = _line_stop(data, i, end)
             is_blank = True
             while is_blank and i < stop:
-                code_point, length = _character(data, i)
+                code_point, length = character_at(data, i)
                 is_blank = _is_space(code_point)
                 i += length
             i = stop
@@ -529,7 +400,7 @@ def _sentence_ends(data: ConstBytes, i: Int, end: Int, role: Int) -> bool:
     if role != _STOPS:
         return True
     while i < end:
-        code_point, length = _character(data, i)
+        code_point, length = character_at(data, i)
         if not _is_space(code_point) or code_point in (_NEWLINE, _RETURN):
             return not 0x61 <= code_point <= 0x7A
         i += length
@@ -557,7 +428,7 @@ def find_sentences(
         last = np.int64(-1)
         i = origin
         while i < end:
-            code_point, length = _character(data, i)
+            code_point, length = character_at(data, i)
             if _is_space(code_point):
                 i += length
                 if code_point in (_NEWLINE, _RETURN):
@@ -568,7 +439,7 @@ def find_sentences(
             start = stop = i
             role = np.int64(_INSIDE)
             while i < end:
-                code_point, length = _character(data, i)
+                code_point, length = character_at(data, i)
                 if code_point in (_NEWLINE, _RETURN):
                     break
                 if _is_space(code_point):
@@ -605,7 +476,7 @@ def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
         # The start of the white space up to here.
         blank = i
         while i < end:
-            code_point, length = _character(data, i)
+            code_point, length = character_at(data, i)
             for k in range(i, i + length):
                 trimmed[k - origin] = data[k]
             i += length
