@@ -405,3 +405,14 @@ def without_inner(rows: Sequence[Row]) -> list[Row]:
 
 def longer(match: Match) -> int:
     return max(match.query_stop - match.query_start, match.stop - match.start)
+
+
+def one_per_stretch(rows: Sequence[tuple[int, ...]], threshold: Fraction) -> list[tuple[int, ...]]:
+    """Rows of document, places and two weights, whose query parts mostly lie in no better row."""
+    left: list[tuple[int, ...]] = []
+    for row in sorted(rows, key=lambda row: threshold * row[6] - row[5]):
+        own = set(range(*row[1:3]))
+        others = [set(range(*other[1:3])) for other in left if other[0] == row[0]]
+        if all(2 * len(own & other) < len(own) for other in others):
+            left.append(row)
+    return left

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.options.kinds import exact_fraction
-from neardup.passages.align import certain_length, make_alignment_plan, windows_for
+from neardup.passages.align import (
+    certain_length,
+    make_alignment_plan,
+    one_per_stretch,
+    windows_for,
+)
 from neardup.passages.plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
 from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
+from tests.oracles import alignment as oracle
 from tests.oracles.shingles import shingle_tuples
 
 MIN_TOKENS = 20
@@ -269,3 +276,36 @@ def test_align__refuses_repeated_ids(monkeypatch, short):
     rows = [{"id": id_, "text": "a b c d e f"} for id_ in (3, 5, 3)]
     with pytest.raises(InvalidInputError, match=r"id 3 was used before, in data, row 1"):
         neardup.align(["a b c d e"], rows, min_tokens=5)
+
+
+passage_rows = st.builds(
+    lambda document, start, size, shared, others: (
+        *(document, start, start + size, 0, 1, shared, shared + others),
+    ),
+    *(st.integers(0, 1), st.integers(0, 12), st.integers(1, 8)),
+    *(st.integers(1, 20), st.integers(0, 20)),
+)
+
+
+@given(rows=st.lists(passage_rows, min_size=1, max_size=8), threshold=st.sampled_from([1, 2]))
+# Exactly half; and within one that is itself left out.
+@example([(0, 0, 4, 0, 1, 9, 9), (0, 2, 6, 0, 1, 8, 8)], 2)
+@example([(0, 0, 4, 0, 1, 9, 9), (0, 2, 6, 0, 1, 8, 8), (0, 4, 8, 0, 1, 7, 7)], 2)
+def test_one_per_stretch__oracle(rows, threshold):
+    found = np.array(rows, np.int64)
+    are_left = one_per_stretch(found, Fraction(threshold, 4))
+    expected = oracle.one_per_stretch(rows, Fraction(threshold, 4))
+    assert sorted(map(tuple, found[are_left].tolist())) == sorted(expected)
+
+
+def test_align__one_place_per_stretch_for_rewording():
+    """Of two copies in a document the more similar one; both without the preset."""
+    rng = random.Random(3)
+    words, between = words_of(rng, 80, "w"), words_of(rng, 200, "x")
+    changed = [word if i % 8 else f"y{i}" for i, word in enumerate(words)]
+    document = [*changed, *between, *words]
+    options = {"threshold": "0.4", "min_tokens": 50}
+    assert align_words(words, document, preset="rewording") == [(0, 80, 280, 360, 1.0)]
+    assert len(align_words(words, document, **options)) == 2
+    # Two places of a query with one source are two stretches.
+    assert len(align_words(document, words, preset="rewording")) == 2

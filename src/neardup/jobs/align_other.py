@@ -311,7 +311,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     # The shingles between two parts include shingles that share tokens with a part.
     gap = None if usual.gap is None else scheme.count_tokens(usual.gap)
     plan = make_alignment_plan(search, n_shingles, gap, threshold)
-    return replace(plan, misses_few=recall is not None)
+    return replace(plan, misses_few=recall is not None, is_once=usual.is_once)
 
 
 def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class PassagePreset(NamedTuple):
     """Options of an alignment; ``scheme`` are those that decide an index of passages.
 
     Windows are looked up at ``window_threshold``, or as low as ``recall`` takes; without either at
-    the threshold.
+    the threshold. With ``is_once``, a stretch of a query is in one passage per document.
     """
 
     threshold: str = "0.5"
@@ -28,6 +28,7 @@ class PassagePreset(NamedTuple):
     window_threshold: str | None = None
     min_tokens: int = 50
     gap: int | None = None
+    is_once: bool = False
     scheme: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -102,7 +103,9 @@ PRESETS: dict[str, Preset] = {
     # Their windows vary, so that they are looked up lower.
     "rewording": Preset(
         "sentences in other words",
-        passages=PassagePreset(threshold="0.4", recall="0.99", scheme={"idf": "smooth"}),
+        passages=PassagePreset(
+            threshold="0.4", recall="0.99", is_once=True, scheme={"idf": "smooth"}
+        ),
     ),
 }
 

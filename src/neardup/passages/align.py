@@ -42,7 +42,8 @@ class AlignmentPlan:
     threshold; their hits are joined by the rules in ``chains``. Passages below ``threshold`` and
     those with fewer than ``min_tokens`` tokens in both texts are discarded, and so are windows
     found in more than ``max_documents`` documents. With high recall for ``min_tokens``, ends are
-    moved outwards to reach this length. For an index of shingles of several tokens, tokens mean
+    moved outwards to reach this length. With ``is_once``, a stretch of a query is in one passage
+    per document. For an index of shingles of several tokens, tokens mean
     shingles here.
     """
 
@@ -54,6 +55,7 @@ class AlignmentPlan:
     min_tokens: int
     max_documents: int | None = None
     misses_few: bool = False
+    is_once: bool = False
 
     @property
     def windows(self) -> WindowPlan:
@@ -86,7 +88,8 @@ class PassageMaker:
         self._min_tokens, self._texts_of, self._heads_of = plan.min_tokens, texts_of, heads_of
         # This many shingles after a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
-        self._chains, times = plan.chains, plan.search.times
+        self._chains, times, self._threshold = plan.chains, plan.search.times, plan.threshold
+        self._is_once = plan.is_once and not times
         p, q = plan.threshold.as_integer_ratio()
         self._rules = PassageRules(
             *(p, q, plan.length, times),
@@ -175,6 +178,8 @@ class PassageMaker:
         sizes = rows[:, [2, 4]] - rows[:, [1, 3]]
         longer = sizes[:, 0] if self._rules.times else sizes.max(axis=1)
         rows = rows[longer >= self._min_tokens]
+        if self._is_once:
+            rows = rows[one_per_stretch(rows, self._threshold) | (aparts[rows[:, 0]] >= 0)]
         shares = [shared / either for shared, either in rows[:, 5:].tolist()]
         return WindowHits(
             *(rows[:, 1], rows[:, 2], documents[rows[:, 0]], rows[:, 3], rows[:, 4]),
@@ -198,6 +203,24 @@ class PassageMaker:
                 return False
             ends[:] = int(edges[0]), stop - n_lost
         return not np.array_equal(before, row)
+
+
+def one_per_stretch(rows: Int64s, threshold: Fraction) -> Bools:
+    """Mark passages of which less than half of the query's part lies in a better one.
+
+    Rows are document, places, common weight, and of which it is a share. Only passages of one
+    document are compared; a better one exceeds the threshold by more weight.
+    """
+    are_left: Bools = np.ones(len(rows), np.bool_)
+    surplus = rows[:, 5] - float(threshold) * rows[:, 6]
+    order = np.lexsort((-surplus, rows[:, 0]))
+    for of_document in np.split(order, np.flatnonzero(np.diff(rows[order, 0])) + 1):
+        for number, row in enumerate(of_document.tolist()):
+            better = of_document[:number][are_left[of_document[:number]]]
+            starts, stops = rows[better, 1], rows[better, 2]
+            common = np.minimum(stops, rows[row, 2]) - np.maximum(starts, rows[row, 1])
+            are_left[row] = not (2 * common >= rows[row, 2] - rows[row, 1]).any()
+    return are_left
 
 
 class Aligner:
