@@ -146,9 +146,9 @@ Ticks = Sequence[tuple[float, str]]
 
 
 def _axes(
-    x: _Scale, y: _Scale, ticks: tuple[Ticks, Ticks], titles: tuple[str, str], mark: Mark | None
+    x: _Scale, y: _Scale, ticks: tuple[Ticks, Ticks], titles: tuple[str, str]
 ) -> list[Markup]:
-    """Draw both axes with their ticks, and the mark."""
+    """Draw both axes with their ticks."""
     middle = (_LEFT + _RIGHT) / 2
     parts = [
         _text(titles[1], "axis-title", 2, 12),
@@ -163,13 +163,20 @@ def _axes(
         at = y(value)
         parts.append(_line("grid", _LEFT, at, _RIGHT, at))
         parts.append(_text(label, "tick end", _LEFT - 6, at + 4))
-    if mark is not None:
-        at = x(mark.value)
-        parts.append(_line("mark-line", at, _TOP - 6, at, _BOTTOM))
-        # The label is on the side that has more room.
-        kind, place = ("mark-label", at + 5) if at < middle else ("mark-label end", at - 5)
-        parts.append(_text(mark.label, kind, place, _TOP + 4))
     return parts
+
+
+def _mark(x: _Scale, mark: Mark | None) -> list[Markup]:
+    if mark is None:
+        return []
+    at = x(mark.value)
+    # The label is on the side that has more room.
+    is_left = at < (_LEFT + _RIGHT) / 2
+    kind, place = ("mark-label", at + 5) if is_left else ("mark-label end", at - 5)
+    return [
+        _line("mark-line", at, _TOP - 6, at, _BOTTOM),
+        _text(mark.label, kind, place, _TOP + 4),
+    ]
 
 
 def _short_count(value: float) -> str:
@@ -227,7 +234,7 @@ def curves(
     x = _Scale(xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1, _LEFT, _RIGHT)
     y = _Scale(0.0, 1.0, _BOTTOM, _TOP)
     at, heights = ([(each, f"{each:g}") for each in ticks] for ticks in (x.ticks(7), y.ticks(5)))
-    parts = _axes(x, y, (at, heights), titles, mark)
+    parts = [*_axes(x, y, (at, heights), titles), *_mark(x, mark)]
     for k, (line, points) in enumerate(lines.items()):
         path = " L".join(f"{_number(x(a))} {_number(y(b))}" for a, b in points)
         tooltip = _element("title", line)
@@ -257,7 +264,9 @@ def histogram(
     edges, counts = bins
     x = _Scale(edges[0], edges[-1], _LEFT, _RIGHT)
     y = _Scale(0.0, max([*counts, 1]) * 1.05, _BOTTOM, _TOP)
-    parts, rows = [], []
+    at = [(value, f"{value:g}") for value in x.ticks(7)]
+    heights = [(value, _short_count(value)) for value in y.ticks(5) if value == int(value)]
+    parts, rows = _axes(x, y, (at, heights), titles), []
     for (start, stop), count in zip(pairwise(edges), counts, strict=True):
         label = f"{start:g} to {stop:g}"
         rows.append((label, f"{count:,}"))
@@ -266,9 +275,7 @@ def histogram(
             gap, top = min(1.0, width / 8), min(y(count), _BOTTOM - 1)
             size = max(width - 2 * gap, 0.5), _BOTTOM - top
             parts.append(_rectangle("bar", (left + gap, top), size, f"{label}: {count:,}"))
-    at = [(value, f"{value:g}") for value in x.ticks(7)]
-    heights = [(value, _short_count(value)) for value in y.ticks(5) if value == int(value)]
-    parts += _axes(x, y, (at, heights), titles, mark)
+    parts += _mark(x, mark)
     return Chart(caption, _drawing(caption, parts, _HEIGHT), titles, rows)
 
 
