@@ -26,7 +26,7 @@ from tests.faults import at_calls
 from tests.indexes import held, tree
 
 # Of each file, beside a few that every file gets.
-N_DAMAGES = int(os.environ.get("NEARDUP_TEST_DAMAGES", "70"))
+N_DAMAGES = int(os.environ.get("NEARDUP_TEST_DAMAGES", "80"))
 N_STEPS = 9
 KINDS = {"jaccard": OPTIONS, "weighted": WEIGHTED | {"idf": "smooth"}}
 
