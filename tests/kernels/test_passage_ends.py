@@ -18,6 +18,7 @@ from neardup.kernels.passage.ends import (
     align_words,
     common_extent,
     grow_equal,
+    in_order,
     refine_ends,
     stretch_ends,
 )
@@ -51,6 +52,11 @@ def test_align_words__the_path_of_rapidfuzz(texts, rows):
         for edit in Levenshtein.opcodes(*texts)
         for _ in range(max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start))
     ]
+
+
+def test_in_order__the_nearest_of_equal_ends():
+    one, other, patterns = np.array([1, 2, 3]), np.array([1, 4, 3]), np.full(5, -1)
+    assert in_order(align_words(one, other, patterns)) == (1, 1)
 
 
 texts = st.lists(st.integers(0, 5), max_size=9)
@@ -107,7 +113,7 @@ def test_refine_ends__stays_in_the_texts(texts, data):
     assert 0 <= found.start < found.stop <= len(document)
 
 
-@examples(120)
+@examples(600)
 @given(seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.3", "0.5", "0.8"]))
 def test_refine_ends__oracle(seed, threshold):
     """Words of a text stand in another order in the other, with others between and around them."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage.chains import ChainRules, Hit, chain_hits, holds, hull
@@ -152,6 +152,8 @@ def test_without_inner__none_within_another(found):
 
 
 @given(chain=st.lists(hits, min_size=2, max_size=12))
+# No gap is wider than another: the middle.
+@example([Hit(0, 4, 0, 4)] * 4)
 def test_widest_gap__between_the_farthest(chain):
     def gap(cut):
         before, after = chain[cut - 1], chain[cut]
