@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engine.engine import Read, Rows
+from neardup.engine.engine import Read, TaskRows
 from neardup.engine.threads import ThreadEngine
 from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
@@ -59,6 +59,6 @@ def test_find_firsts__as_a_dictionary_finds_them(documents, cuts, memory, data):
         for each in (IN_MEMORY, workspace):
             batches = batches_of(documents, cuts, each)
             n_tokens = np.array([digest is not None for digest in documents], np.int64)
-            read = Read((SimpleNamespace(n_tokens=n_tokens),), None, Rows(n), batches)
+            read = Read((SimpleNamespace(n_tokens=n_tokens),), None, TaskRows(n), batches)
             engine = ThreadEngine(Runner(2), each)
             assert find_firsts(engine, read, array).tolist() == expected

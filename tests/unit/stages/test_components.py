@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engine.engine import Partitions, Read, Rows
+from neardup.engine.engine import Partitions, Read, TaskRows
 from neardup.engine.threads import ThreadEngine
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import SignedBatches
@@ -103,7 +103,7 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     ):
         for each in (IN_MEMORY, workspace):
             batches = make_batches(keys, cut, each)
-            read = Read(contents.catalogues, plan.reading, Rows(len(keys)), batches)
+            read = Read(contents.catalogues, plan.reading, TaskRows(len(keys)), batches)
             engine = ThreadEngine(runner, each)
             roots = find_components(engine, read, contents, N_BANDS, are_ignored)
             assert first_of_each(roots) == first_of_each(expected)
@@ -168,7 +168,7 @@ def check_exchange(engine, read, keys, partitions):
 def test_exchange__documents_of_partitions_alternate():
     keys = np.arange(4 * N_BANDS, dtype=np.uint64).reshape(4, N_BANDS)
     batches = make_batches(keys, 4, IN_MEMORY)
-    read = Read((), None, Rows(4), batches)
+    read = Read((), None, TaskRows(4), batches)
     partitions = Partitions(np.array([0, 3, 1, 2]), np.array([0, 0, 1, 1]), np.array([0, 2, 4]))
     check_exchange(ThreadEngine(Runner(1), IN_MEMORY), read, keys, partitions)
 
