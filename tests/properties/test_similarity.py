@@ -107,8 +107,8 @@ def test_extract__at_the_threshold():
 
 
 def test_extract__blocks_of_strings_and_slices_of_texts(monkeypatch):
-    monkeypatch.setattr("neardup.matching.verify._FIRST_STRINGS", 2)
-    monkeypatch.setattr("neardup.matching.verify._MOST_STRINGS", 3)
+    monkeypatch.setattr("neardup.jobs.similarity._FIRST_STRINGS", 2)
+    monkeypatch.setattr("neardup.jobs.similarity._MOST_STRINGS", 3)
     monkeypatch.setattr("neardup.jobs.similarity._SLICE_BYTES", 10)
     texts = ["abcd", "abce", "abxx", "abcd", "zzzz", "abcd", "abc", "abcd", "axcd", "a", "abcd"]
     by_edits = neardup.extract("abcd", texts, limit=6, measure="edit")
@@ -172,34 +172,3 @@ def test_similarity__tokenizer_that_cannot_be_remembered():
     assert neardup.similarity(
         "a-b", "a-c", text=neardup.TextOptions(tokenizer=Cuts())
     ) == pytest.approx(1 / 3)
-
-
-FEW = st.text("abA ä\u0308", max_size=6)
-
-
-@given(
-    few=st.lists(FEW, min_size=1, max_size=4),
-    many=st.lists(FEW, max_size=12),
-    top=st.integers(1, 6),
-    options=st.fixed_dictionaries(
-        {},
-        optional={
-            "threshold": st.sampled_from([1, "0.5", Fraction(1, 3)]),
-            "per_document": st.just(True),
-            "casefold": st.booleans(),
-            "strip_accents": st.just(True),
-            "unicode_form": st.sampled_from(["NFC", "NFKC"]),
-        },
-    ),
-)
-def test_find_pairs__few_strings_as_a_join(few, many, top, options):
-    def find():
-        found = neardup.find_pairs(few, many, **grouped(measure="edit", top=top, **options))
-        for name in ("filters", "seconds"):
-            found.summary.pop(name)
-        return found.table, found.summary
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("neardup.jobs.pairs.run._FEW", 0)
-        expected = find()
-    assert find() == expected, (few, many, top, options)

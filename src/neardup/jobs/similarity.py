@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
 from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
-from neardup.matching.verify import (
-    as_it_is,
-    nearest_strings,
-    overlaps_at_threshold,
-    score_pairs,
-    string_maker,
-    texts_of,
-)
+from neardup.matching.verify import overlaps_at_threshold, score_pairs
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
@@ -27,6 +23,7 @@ from neardup.options.option import merge, no_effect
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
+from neardup.text.tokenizers import folded_strings
 from neardup.text.weighting import (
     WeightedScheme,
     count_documents,
@@ -36,6 +33,8 @@ from neardup.text.weighting import (
 
 if TYPE_CHECKING:
     from neardup.options.choices import Number, SimilarityMeasure
+    from neardup.text.forms import Normalisation
+    from neardup.text.tokenizers import Tokenizer
 
 # Bytes of texts that are tokenized together.
 _SLICE_BYTES = 1 << 24
@@ -51,6 +50,85 @@ class Extracted(NamedTuple):
     text: str
     similarity: float
     key: Any
+
+
+# Characters, or hashes of other tokens.
+String = Sequence[Hashable]
+
+# Strings compared in one batch: each batch raises the least similarity of the next.
+_FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
+
+# RapidFuzz compares similarities in single precision: strings close to the limit are decided here.
+_TOO_CLOSE = 1e-6
+
+
+class Near(NamedTuple):
+    """A nearby string: its position, its edit distance, and the length of the longer string."""
+
+    place: int
+    distance: int
+    longer: int
+
+    @property
+    def similarity(self) -> float:
+        """The share of the longer string that stays."""
+        return (self.longer - self.distance) / self.longer
+
+
+def nearest_strings(
+    wanted: String, strings: Sequence[String], least: Fraction | int, limit: int
+) -> list[Near]:
+    """Find the nearest strings by edits per length.
+
+    There are up to ``limit`` results, ties in input order. Results are at least ``least`` similar
+    and share something with the string wanted. They are found in blocks, each with the least
+    similarity that may still be among them.
+    """
+    if not len(wanted):
+        return []
+    cutoff = max(float(least) - _TOO_CLOSE, 0.0)
+    nearest: list[tuple[float, Near]] = []
+    start, step = 0, _FIRST_STRINGS
+    while start < len(strings):
+        near = process.extract(
+            wanted,
+            strings[start : start + step],
+            scorer=Levenshtein.normalized_similarity,
+            score_cutoff=cutoff,
+            limit=limit,
+        )
+        for string, _, place in near:
+            longer = max(len(wanted), len(string))
+            same = longer - Levenshtein.distance(wanted, string)
+            if same and same >= least * longer:
+                nearest.append((-same / longer, Near(start + place, longer - same, longer)))
+        nearest.sort()
+        if len(nearest) >= limit:
+            del nearest[limit:]
+            cutoff = max(cutoff, -nearest[-1][0] - _TOO_CLOSE)
+        start, step = start + step, _MOST_STRINGS
+    return [near for _, near in nearest]
+
+
+def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:
+    """Return a function that makes a comparable string from a text."""
+    if tokenizer.name != "characters":
+        return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
+    if normalisation.unicode_form is not None:
+        return lambda text: folded_strings(texts_of(text), normalisation)[0]
+    return normalisation.fold_text if normalisation.folds else as_it_is
+
+
+def as_it_is(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+def texts_of(*strings: str) -> Texts:
+    """Return strings as concatenated UTF-8."""
+    encoded = [string.encode() for string in strings]
+    offsets: Int64s = np.array([0, *accumulate(map(len, encoded))], np.int64)
+    return Texts(np.frombuffer(b"".join(encoded) or b"\0", np.uint8), offsets)
 
 
 class _EditScorer:
