@@ -8,7 +8,6 @@ import shutil
 from types import SimpleNamespace
 
 from neardup.runs.work import WorkPlace
-from tests.each import each_of
 
 
 def test_dedup__no_room_for_the_output(run, here, texts, write_texts, monkeypatch):
@@ -23,25 +22,16 @@ def test_dedup__no_room_for_the_output(run, here, texts, write_texts, monkeypatc
     assert run("dedup", "a.jsonl", "-o", "out", "--format", "parquet").code == 0
 
 
-@each_of(
-    ("command", "remedy"),
-    [
-        # They have no --work: temporary files are beside the output, or where the system has them.
-        ("sketch a.jsonl -o s.parquet", "write the output to a larger one"),
-        ("report p.csv -o p.html", "name a folder on a larger one in TMPDIR"),
-        ("review p.csv -o p.html", "name a folder on a larger one in TMPDIR"),
-    ],
-)
-def test_no_room_for_temporary_files(run, here, texts, write_texts, monkeypatch, command, remedy):
+def test_sketch__no_room_for_temporary_files(run, texts, write_texts, monkeypatch):
+    """It has no --work: temporary files are beside the output."""
     write_texts("a.jsonl", texts)
-    (here / "p.csv").write_text("id_a,id_b,similarity\na,b,1\n")
 
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(WorkPlace, "enter", full)
-    # What is kept of a table is in files then.
-    monkeypatch.setattr("neardup.stages.tables._KEPT_SHARE", 0)
-    outcome = run(*command.split())
+    outcome = run("sketch", "a.jsonl", "-o", "s.parquet")
     assert outcome.code == 1
-    assert outcome.err.endswith(f"No space left on device; free some disk, or {remedy}\n")
+    assert outcome.err.endswith(
+        "No space left on device; free some disk, or write the output to a larger one\n"
+    )

@@ -185,8 +185,8 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("target", "workers"),
     [
-        ("neardup.reading.passes.sign_block", 1),
-        ("neardup.reading.passes.sign_block", 3),
+        ("neardup.stages.decide.sign_block", 1),
+        ("neardup.stages.decide.sign_block", 3),
         ("neardup.reading.sign.shingle_sets", 3),
         ("neardup.stages.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.append", 1),

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.dedup import run as deduplication
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.survivors import choose_survivors, join_components
 from neardup.matching.verify import CandidateSets
 from neardup.runs.runner import Runner
-from neardup.stages import decide
 from tests.arrays import make_weighted_sets
 from tests.calls import grouped
 from tests.each import each_of
@@ -113,14 +113,14 @@ def test_deduplicate__exact_as_sure_bands(idf, clusters):
 def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
     """Signing a weighted set takes so much longer that the exact method pays more often."""
     strings = passages(2, 200)
-    monkeypatch.setattr(decide, "_HARDLY_ANY", 0)
+    monkeypatch.setattr(deduplication, "_HARDLY_ANY", 0)
     options = {"ngram": 1, "method": "auto"}
     plain = neardup.deduplicate(strings, **grouped(**options)).summary["method_choice"]
     weighted = neardup.deduplicate(
         strings, **grouped(idf="unary", measure=WEIGHTED, **options)
     ).summary["method_choice"]
     assert weighted["minhash"] > 10 * plain["minhash"]
-    monkeypatch.setattr(decide, "_MEET_WEIGHTED", 1e9)
+    monkeypatch.setattr(deduplication, "_MEET_WEIGHTED", 1e9)
     refused = neardup.deduplicate(strings, **grouped(measure=WEIGHTED, **options))
     assert refused.summary["method"] == "minhash"
 

@@ -77,6 +77,8 @@ def value_in(row: Mapping[str, Any], name: str) -> Any:
 
 
 def _value_within(value: Any, rest: str) -> Any:
+    if rest and rest[0] not in ".[":
+        return MISSING
     if not rest or value is None:
         return value
     element = element_of(rest)

@@ -96,7 +96,7 @@ ASKED = [
 def shares_on_page(report):
     """Return the shares of both documents of the first pair that a page lists."""
     [table] = report.sections[0].tables
-    return table.rows[0][4:]
+    return table.rows[0][5:]
 
 
 @pytest.mark.parametrize("options", [{"ignore": [QUESTION]}, {}, {"tokenizer": "whitespace"}])
