@@ -1,1 +1,1 @@
-"""Read rows from files, URLs and memory, and write them back as they were."""
+"""Reading rows from files, URLs and memory, and writing them."""

@@ -1,8 +1,8 @@
-"""Zip and tar archives as folders: their members are inputs, like the files of a folder.
+"""Zip and tar archives, read as folders of input files.
 
 Members are copied to a temporary folder when an archive is opened, because jobs read inputs more
-than once and some formats from the end. The folder goes when nothing refers to its files any more.
-Their names are never used as paths there, so it does not matter where they lead.
+than once and some formats from the end. The folder is removed with its last user. Its paths never
+contain the members' names, so malicious names are harmless.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ _DAMAGE = (
 
 
 class ArchiveMember(Copied):
-    """The location of a member of an archive: the path of a file as if that were a folder."""
+    """Location of an archive member, as if in a folder."""
 
     archive: str
     _spool: _Spool
 
     @classmethod
     def of(cls, archive: str, name: str, copy: Path, spool: _Spool) -> Self:
-        """Return the location of the member of a name; the copy stays as long as it does."""
+        """Return a member's location, keeping its copy alive."""
         location = cls(f"{archive}/{name}", copy)
         location.archive, location._spool = archive, spool
         return location
 
 
 def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[ArchiveMember], list[str]]:
-    """Copy the members of an archive that are inputs, and list the others.
+    """Copy an archive's input members, and list the other members.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _damage(what: str, place: str) -> Iterator[None]:
 
 
 def _plain_name(name: str, archive: str) -> str:
-    """Return a name as a path below the archive, without parts that lead to the root or above.
+    """Return a name as a relative path below the archive.
 
     Programs for Windows write backslashes; there a name may also begin with a drive.
     """
@@ -136,7 +136,7 @@ def _plain_name(name: str, archive: str) -> str:
 
 
 def _check_no_folders(archive: str, copies: dict[str, Path]) -> None:
-    """Raise if a member lies in another one, so that both cannot be written as files."""
+    """Raise if a member is inside another member's path."""
     for name in copies:
         parts = name.split("/")
         for count in range(1, len(parts)):
@@ -165,7 +165,7 @@ class _Spool:
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def copy(self, stream: IO[bytes], name: str, old: Path | None) -> Path:
-        """Copy a member to a file of this name, or in place of an ``old`` one."""
+        """Copy a member to a file, or overwrite ``old``."""
         path = Path(self._folder, name) if old is None else old
         with contextlib.ExitStack() as stack:
             with self._writing():
@@ -194,9 +194,10 @@ class _Spool:
 
 @dataclass(frozen=True)
 class _Member:
-    """A member that is no folder; not ``is_file`` for a link or device.
+    """A member that is not a folder.
 
-    In a tar archive it can be opened until the next member is asked for.
+    ``is_file`` is false for links and devices. In a tar archive it can be opened until the next
+    member is asked for.
     """
 
     name: str
@@ -230,7 +231,7 @@ def _open_zip_member(archive: str, file: zipfile.ZipFile, info: zipfile.ZipInfo)
 
 
 def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
-    """Yield the members of a tar archive that holds ``limit`` bytes at most, from its start."""
+    """Yield a tar archive's members, limited to ``limit`` bytes."""
     with InputStream(archive, TAR_ENDINGS[ending_of(archive)]) as stream:
         reader: Any = _TarReader(stream, limit)
         reader.left = _MOST_HEADER_BYTES
@@ -261,11 +262,11 @@ def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
 
 
 class _TarHeader(tarfile.TarInfo):
-    """The description of a member; one that is damaged is no end of the archive."""
+    """A tar header that is an error if damaged."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
-        """Read a header; tarfile takes one that cannot be read for the end."""
+        """Read a header, raising an error instead of ending early."""
         try:
             return super().fromtarfile(archive)
         except (

@@ -1,4 +1,4 @@
-"""Arrow's own files: streams of record batches, as Hugging Face saves them, and Feather files."""
+"""Arrow files: record batch streams (Hugging Face) and Feather files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
 
 
 class Messages:
-    """The messages of an open stream, each checked before Arrow reads it.
+    """Messages of an open stream, checked before Arrow reads them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Messages:
         self._file.seek(before)
 
     def _next_memory(self) -> tuple[int, int]:
-        """Return the kind of the next message and its memory; zeros at the end."""
+        """Return the next message's kind and memory, zeros at end."""
         head = self._file.read(8)
         first, length = struct.unpack("<Ii", head) if len(head) == 8 else (_CONTINUES, 0)
         if first != _CONTINUES:
@@ -115,7 +115,7 @@ class _Table:
         return cls(data, struct.unpack_from("<I", data)[0])
 
     def place(self, number: int) -> int | None:
-        """Return where a field is; None if it is left out."""
+        """Return the position of a field, None if absent."""
         slot = self._fields + 4 + 2 * number
         offset = self._read("<H", slot) if slot + 2 <= self._end else 0
         return self._at + offset if offset else None
@@ -126,14 +126,14 @@ class _Table:
         return 0 if place is None else self._read(form, place)
 
     def table(self, number: int) -> _Table:
-        """Return a table that has to be there."""
+        """Return a required table, raising ValueError if absent."""
         place = self.place(number)
         if place is None:
             raise ValueError
         return _Table(self._data, place + self._read("<I", place))
 
     def vector(self, number: int, kind: np.dtype[Any]) -> Any:
-        """Return a list of structures, empty if it is left out."""
+        """Return a vector of structures, empty if absent."""
         place = self.place(number)
         if place is None:
             return np.empty(0, kind)
@@ -155,10 +155,10 @@ def open_source(location: str, name: str, _: InputOptions) -> ArrowSource:
 
 
 class ArrowSource(Source):
-    """A file of record batches, or a stream of such; rows count from 1.
+    """A file or stream of record batches.
 
-    An output has the schema and metadata of its input and is of the same of the two kinds; batches
-    are made anew, buffers are not compressed.
+    Rows count from 1. An output has the schema and metadata of its input and is of the same of the
+    two kinds; batches are made anew, buffers are not compressed.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class ArrowSource(Source):
 
     @cached_property
     def _layout(self) -> tuple[bool, pa.Schema]:
-        """Whether this is a file and no stream, and the schema."""
+        """Return whether this is a file, and the schema."""
         with _errors(self.location), open_random(self.location) as file:
             is_file = file.read(len(_MAGIC)) == _MAGIC
             if is_file and not _is_whole(file):
@@ -247,7 +247,7 @@ class _ArrowWriter(RowWriter):
         return block.to_table(select) if select.any() else None
 
     def append(self, prepared: pa.Table | None) -> None:
-        """Append a table."""
+        """Append a table to the file."""
         if prepared is None:
             return
         self._has_failed = True
@@ -260,7 +260,7 @@ class _ArrowWriter(RowWriter):
         self._has_failed = False
 
     def close(self) -> None:
-        """Complete the file; a second call does nothing, and neither does one after an error."""
+        """Complete the file, unless it is closed or failed."""
         if self._is_closed:
             return
         self._is_closed = True

@@ -1,4 +1,4 @@
-"""Rows of Arrow tables: checks of their columns, blocks, and columns of Python values."""
+"""Rows of Arrow tables: checks, blocks and conversion of columns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def parse_arrow(
     is_decoded: bool = True,
     misread: Misread | None = None,
 ) -> ParsedRows:
-    """Take text, id and order from a table.
+    """Parse the text, id and order columns of a table.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def parse_arrow(
 
 
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:
-    """Check everything that Arrow itself takes on trust, in all columns, before anything reads it.
+    """Check all columns for errors that Arrow does not detect.
 
     Arrow does not check offsets, lengths, indices and bits from a file, a stream or another
     library; a wrong one ends the process, or reads memory outside the data. Strings that are not
@@ -141,7 +141,7 @@ def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None
 
 
 def _bytes_of(array: pa.Array) -> pa.Array:
-    """Return strings as the bytes that they are, anything else as it is."""
+    """Return strings as binary values, other arrays unchanged."""
     kind = _BYTES.get(array.type)
     if kind is None:
         return array
@@ -155,7 +155,7 @@ _BYTES = {
 
 
 def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | None) -> None:
-    """Raise InvalidInputError for the first row with a string that is not UTF-8."""
+    """Raise InvalidInputError for the first row with invalid UTF-8."""
     problems = Problems(numbers, path, skip_bad=False)
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.type in _BYTES:
@@ -164,12 +164,12 @@ def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | N
 
 
 def is_string(kind: pa.DataType) -> bool:
-    """Return whether values are strings as they are, and not in a dictionary."""
+    """Return whether a type is a string, not a dictionary."""
     return kind in _BYTES
 
 
 def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
-    """Keep the rows where the mask is true; all of them without a mask."""
+    """Keep the rows of a mask, all rows without one."""
     if select is None or select.all():
         return table
     try:
@@ -226,7 +226,7 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
 
 
 def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
-    """Raise if values that share bytes take too much memory when copied."""
+    """Raise if copying shared values takes too much memory."""
     n_bytes = 0
     for chunk in column.chunks:
         if pa.types.is_dictionary(chunk.type) and is_string(chunk.type.value_type):
@@ -257,7 +257,7 @@ def _not_unicode(
 
 
 def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Read a column as numbers, which in a text may have a comma for the point.
+    """Read a column as numbers, allowing decimal commas in texts.
 
     Empty texts are nulls: CSV has no other sign of a missing value. Raises ``pa.ArrowException``
     for anything else.
@@ -273,7 +273,7 @@ def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def plain_array(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece, without dictionaries and extension types."""
+    """Return a contiguous column without dictionaries and extension types."""
     if isinstance(column.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(chunks, column.type.storage_type)
@@ -283,7 +283,7 @@ def plain_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """Give a column in one piece; strings that do not fit 32-bit offsets get wider ones."""
+    """Return a contiguous column, with 64-bit offsets if necessary."""
     if column.num_chunks == 1:
         return column.chunk(0)
     if pa.types.is_string(column.type) and column.nbytes >= 1 << 31:
@@ -292,10 +292,7 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def without_views(table: pa.Table, path: str | None = None) -> pa.Table:
-    """Return a table with large strings in the places of string views, which Arrow cannot filter.
-
-    Polars gives views, within its categories, too. ``path`` is the file, for errors.
-    """
+    """Replace string views by large strings, so Arrow can filter."""
     for place, field in enumerate(table.schema):
         kind = _without_views(field.type)
         if kind != field.type:
@@ -364,11 +361,11 @@ class TableBlock(RowBlock):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns."""
+        """The schema of the table."""
         return self._table.schema
 
     def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
-        """Return all columns of the selected rows, or those that some names need at least."""
+        """Return the selected rows, with at least the named columns."""
         table = self._table
         if names is not None:
             # Strings of other columns are checked, too.
@@ -420,17 +417,17 @@ class TableBlock(RowBlock):
         )
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns."""
+        """Return all columns of the selected rows."""
         return self._columns(None, select)
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Return the existing columns of some names, each once; their strings are checked."""
+        """Return the named existing columns, once each, as valid UTF-8."""
         table = columns_among(self._columns(names, select), names)
         check_strings(table, self._numbers_of(select), self._path)
         return table
 
     def largest_row(self) -> tuple[int, int]:
-        """Return the bytes of the longest string, and the number of its row."""
+        """Return the bytes and row number of the longest string."""
         return largest_row_of(self._columns(None), self.numbers)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
@@ -438,14 +435,14 @@ class TableBlock(RowBlock):
         return self._with(cut_columns(self._columns(None), cuts, path=self._path))
 
     def _with(self, table: pa.Table) -> Self:
-        """Return a block of the same rows in another table."""
+        """Return a block of the same rows with another table."""
         made = copy(self)
         made._table, made._rows = table, None  # noqa: SLF001 - of this class
         return made
 
 
 class StoredBlock(TableBlock):
-    """Consecutive documents of an index, whose texts and ids are in columns of these names."""
+    """Consecutive documents of an index, with texts and ids."""
 
     def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -455,12 +452,12 @@ class StoredBlock(TableBlock):
         return super()._read_columns(own, select=select, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
-        """Cut spans out of the texts, which are in one column."""
+        """Cut spans out of the text column."""
         return super().with_cuts(replace(cuts, columns=("text",)))
 
 
 def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
-    """Cut spans out of the text columns of a table, which keep their types."""
+    """Cut spans out of the text columns, keeping their types."""
     paths = [path_in(table.schema, name) for name in cuts.columns]
     found = [(path, values_at(table, path)) for path in paths if path is not None]
     texts = [_strings(column) for _, column in found]
@@ -493,7 +490,7 @@ def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
-    """Return the bytes of the longest string of a table, and the number of its row."""
+    """Return the bytes and row number of the longest string."""
     largest = 0, 0
     for column in table.columns:
         if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
@@ -519,7 +516,7 @@ TOO_DEEP = (
 def column_of(
     name: str, values: Sequence[Any], misread: Misread, *, are_texts: bool = False
 ) -> pa.Array:
-    """Return values as a column of the type that they have in common, else of text.
+    """Return values as a column of one type, else text.
 
     Rows, counted from 1, with a value that is not Unicode, or that is not text in a column of
     text, are added to ``misread``.
@@ -555,7 +552,7 @@ def column_of(
 
 
 def is_too_deep(row: Mapping[str, Any]) -> bool:
-    """Return whether the values of a row are nested deeper than ``MOST_LEVELS``."""
+    """Return whether values are nested deeper than ``MOST_LEVELS``."""
     nested = (list, tuple, Mapping)
     level: list[Any] = [row]
     for _ in range(MOST_LEVELS + 1):
@@ -577,7 +574,10 @@ def kind_of(value: Any) -> str:
 
 
 def as_text(value: Any) -> str | None:
-    """Return a value as text; equal numbers of any type are equal, and NaN is null."""
+    """Return a value as text, None for null and NaN.
+
+    Equal numbers of different types have the same text.
+    """
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -597,7 +597,7 @@ def as_text(value: Any) -> str | None:
 
 
 class ColumnTypes:
-    """The types of columns of several tables, and any of these tables with these types."""
+    """Common column types of several tables."""
 
     def __init__(self) -> None:
         self._types: dict[str, pa.DataType] = {}
@@ -606,7 +606,7 @@ class ColumnTypes:
         self._metadata: dict[bytes, bytes] | None = None
 
     def add(self, table: pa.Table) -> None:
-        """Take a table into account."""
+        """Add the column types of a table."""
         self._metadata = self._metadata or table.schema.metadata
         for field, column in zip(table.schema, table.columns, strict=True):
             if pa.types.is_integer(field.type) and len(column):
@@ -641,7 +641,7 @@ def _common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with the types of a schema, and null columns where it has none."""
+    """Cast a table to a schema, adding missing null columns."""
     if table.schema.equals(schema, check_metadata=True):
         return table
     found: dict[str, pa.ChunkedArray] = dict(zip(table.column_names, table.columns, strict=True))
@@ -657,7 +657,7 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def cast_column(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """Return a column with the type of a field, which may be text."""
+    """Cast a column to a field's type, even to text."""
     kind = column.type
     if kind == field.type:
         return column
@@ -672,7 +672,7 @@ def cast_column(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return tables as one, a column with the type that its values have in common, else text."""
+    """Concatenate tables, casting columns to common types, else text."""
     if all(table.schema == tables[0].schema for table in tables):
         return pa.concat_tables(tables)
     types = ColumnTypes()

@@ -1,4 +1,4 @@
-"""Columns by path: names such as ``meta.url``, ``doc.text`` or ``tags[0]``, and their values.
+"""Column paths such as ``meta.url`` or ``tags[0]``, and their values.
 
 A column of that very name comes first, then values within columns, the longest name first:
 ``a.b.c`` is the column ``a.b.c``, else ``c`` within the column ``a.b``, else ``b.c`` within ``a``,
@@ -29,14 +29,14 @@ _MOST_NEAR, _LEAST_LIKENESS = 3, 0.7
 
 
 class _Missing:
-    """The value of a name that does not exist, as null is a value."""
+    """Value of a missing name, as null is a value."""
 
 
 MISSING = _Missing()
 
 
 def splits(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the ways to split a name into a column and the rest.
+    """Yield the splits of a name into column and rest.
 
     The whole name comes first, then the longest head. The rest is empty, or begins with a dot or a
     bracket.
@@ -53,10 +53,7 @@ def is_path(name: str) -> bool:
 
 
 def element_of(rest: str) -> tuple[int, str] | None:
-    """Return the number of the element at the start of the rest, and the rest after it.
-
-    None for a field, whose name begins after the dot.
-    """
+    """Return a leading element number and rest, None for fields."""
     step = _STEP.match(rest)
     if step is None or step[1] is None:
         return None
@@ -67,7 +64,7 @@ def element_of(rest: str) -> tuple[int, str] | None:
 
 
 def value_in(row: Mapping[str, Any], name: str) -> Any:
-    """Return the value of a name in an object, or ``MISSING``."""
+    """Return the value of a name, or ``MISSING``."""
     for head, rest in splits(name):
         if head in row:
             found = _value_within(row[head], rest)
@@ -93,7 +90,7 @@ def _value_within(value: Any, rest: str) -> Any:
 
 
 def leaves_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of an object by name, nested ones by path."""
+    """Return the values of an object by path."""
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict) and value:
@@ -107,9 +104,9 @@ def leaves_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paths_in(fields: Any, name: str) -> Iterator[Path]:
-    """Yield all meanings of a name in a schema or a structure type, the first one first.
+    """Yield a name's paths in a schema, by precedence.
 
-    A name that several fields have leads nowhere, but that of several columns to these.
+    A name of several fields has no path, unless they are whole columns of a schema.
     """
     own = list(fields.names)
     for head, rest in splits(name):
@@ -132,12 +129,12 @@ def _paths_within(kind: pa.DataType, rest: str) -> Iterator[Path]:
 
 
 def path_in(fields: Any, name: str) -> Path | None:
-    """Return the meaning of a name in a schema; None without one."""
+    """Return a name's first path in a schema, or None."""
     return next(paths_in(fields, name), None)
 
 
 def leaves_of_schema(fields: Any) -> list[str]:
-    """Return the names of columns, nested ones as paths."""
+    """Return the names of columns, nested columns as paths."""
     found = []
     for place, name in enumerate(fields.names):
         kind = fields.field(place).type
@@ -149,7 +146,7 @@ def leaves_of_schema(fields: Any) -> list[str]:
 
 
 def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return a table with nested values as columns of the given names.
+    """Return a table with nested values as named columns.
 
     Unknown names are left out. Columns of structures share their memory.
     """
@@ -161,14 +158,14 @@ def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return the existing columns of some names, the first of each name."""
+    """Return the named existing columns, the first of each name."""
     table = with_columns(table, names)
     there = [name for name in dict.fromkeys(names) if name in table.column_names]
     return table.select([table.column_names.index(name) for name in there])
 
 
 def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
-    """Return the value of a path in each row of a table."""
+    """Return the value of a path in each row."""
     head, *steps = path
     column = table.column(table.column_names.index(head))
     for step in steps:
@@ -185,9 +182,9 @@ def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
 
 
 def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
-    """Return a table with other values where a path leads; all else in it stays.
+    """Return a table with the values at a path replaced.
 
-    A null, and a list without the element, gives null.
+    Nulls, and lists without the element, give nulls.
     """
     place, start, chunks = table.column_names.index(path[0]), 0, []
     for chunk in table.column(place).chunks:
@@ -198,7 +195,7 @@ def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
 
 
 def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
-    """Return an array with other values where a path leads in each of its rows."""
+    """Return an array with the values at a path replaced."""
     if not path:
         return values
     step, rest = path[0], path[1:]

@@ -1,4 +1,4 @@
-"""Rows of any source as tables of one schema, and written in another format than the source's.
+"""Convert rows of any source to tables or another format.
 
 Rows of tables have types. For JSON a first pass over the documents finds the type of each column:
 one that all of its values have in common, else text, by one rule (``arrowcolumns.as_text``). So no
@@ -33,7 +33,7 @@ PARQUET = "write format='parquet' (--format parquet)"
 
 
 def check_types(source: Source, output_format: OutputFormat) -> None:
-    """Check that another format can hold the types of a table's columns, as far as known."""
+    """Check that an output format can hold known column types."""
     schema = source.schema() if source.has_fixed_columns and output_format != "same" else None
     if schema is None:
         return
@@ -71,7 +71,7 @@ def _check_parquet(schema: pa.Schema, path: str | None, remedy: str) -> None:
 
 
 def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
-    """Return whether a type, or one that is nested in it, passes a test."""
+    """Return whether a type or nested type passes a test."""
     children = [kind.field(index).type for index in range(kind.num_fields)]
     if pa.types.is_dictionary(kind):
         children = [kind.value_type]
@@ -158,14 +158,14 @@ _NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 class _LinesWriter(RawWriter):
-    """Writes rows as JSON lines: JSON byte for byte, other rows by way of tables."""
+    """Writer of JSON lines, copying JSON rows byte for byte."""
 
     def __init__(self, destination: Destination, path: str) -> None:
         super().__init__(OutputStream(destination, compression_of(str(destination))))
         self._path = path
 
     def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
-        """Return the selected rows as lines, dates as text, NaN and infinities as null."""
+        """Return selected rows as lines, NaN and infinities as null."""
         lines = block.select(select).json_lines() if select.any() else []
         return [_table_lines(block, select, self._path)] if lines is None else lines
 
@@ -229,7 +229,7 @@ _OTHER_SPREADSHEETS = (".xlsm",)
 
 
 def converted_name(name: str, output_format: OutputFormat) -> str:
-    """Return the name of a source with the suffix of a format; JSON lines stay compressed."""
+    """Return a name with a format's suffix, keeping JSON compression."""
     path = PurePosixPath(name)
     if output_format == "same":
         is_other = path.suffix.lower() in _OTHER_SPREADSHEETS
@@ -241,7 +241,7 @@ def converted_name(name: str, output_format: OutputFormat) -> str:
 
 
 def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> None:
-    """Raise before any work if sources cannot be written in another format."""
+    """Raise early if sources cannot be written in another format."""
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)
@@ -256,5 +256,5 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
 
 
 def lines_writer(source: Source, destination: Destination) -> RowWriter:
-    """Open a writer of the rows of any source as JSON lines."""
+    """Open a JSON lines writer for rows of any source."""
     return _LinesWriter(destination, source.origin or source.name)

@@ -1,4 +1,4 @@
-"""Spans of characters that are removed from texts, and their replacement.
+"""Spans of characters to remove from texts, and their replacement.
 
 Spans are counted in the parsed text, which joins several columns. Each column is cut by itself; the
 newline between two columns belongs to neither.
@@ -26,7 +26,7 @@ SEPARATOR = "\n"
 
 
 def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
-    """Join strings row by row; a row is null where all columns are, a single column stays as is."""
+    """Join strings row by row, null if all columns are."""
     if len(columns) == 1:
         return columns[0]
     # Together they may be too long for 32-bit offsets.
@@ -42,7 +42,7 @@ def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def null_text(names: Sequence[str]) -> str:
-    """Describe a row without text in the columns of these names."""
+    """Describe a row with null in all text columns."""
     if len(names) == 1:
         return f"column {names[0]!r} is null"
     return f"columns {', '.join(map(repr, names))} are null"
@@ -50,7 +50,7 @@ def null_text(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Holes(Rows):
-    """Holes in some strings, which ascend and do not meet within a string.
+    """Ascending holes in strings, never overlapping or adjacent.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Holes(Rows):
             yield int(self.strings[start]), self.take(slice(start, stop))
 
     def cut(self, text: str, replacement: str) -> str:
-        """Return a text without the holes, which are all in it."""
+        """Return a text without the holes, all located in it."""
         parts, done = [], 0
         spans = zip(self.starts.tolist(), self.stops.tolist(), self.is_filled.tolist(), strict=True)
         for start, stop, is_filled in spans:
@@ -87,7 +87,7 @@ class Holes(Rows):
 
 @dataclass(frozen=True)
 class Cuts:
-    """The spans to cut from the texts of some rows of a block.
+    """Spans to cut from the texts of some rows.
 
     Parameters
     ----------
@@ -114,11 +114,11 @@ class Cuts:
 
     @cached_property
     def changed(self) -> Int64s:
-        """The places of the rows that are cut, each once, ascending."""
+        """Positions of the changed rows, unique and ascending."""
         return np.unique(self.rows)
 
     def holes(self) -> Holes:
-        """Return the holes in the texts with the numbers in ``changed``."""
+        """Return the holes in the texts of the ``changed`` rows."""
         follows = (self.rows[1:] == self.rows[:-1]) & (self.starts[1:] == self.stops[:-1])
         firsts = np.concatenate([[True], ~follows])[: len(self)]
         lasts = np.concatenate([~follows, [True]])[: len(self)]
@@ -127,14 +127,14 @@ class Cuts:
         return Holes(strings, self.starts[firsts], self.stops[lasts], is_filled)
 
     def holes_of_texts(self, texts: Sequence[pa.Array]) -> list[Holes]:
-        """Return the holes in each column of the text, given the strings of the changed rows."""
+        """Return the holes per column, given the changed rows' strings."""
         if len(self.columns) == 1:
             return [self.holes()]
         lengths = [pc.utf8_length(text).fill_null(0).to_numpy() for text in texts]
         return self.holes_of_columns(lengths)
 
     def holes_of_columns(self, lengths: Sequence[Int64s]) -> list[Holes]:
-        """Return the holes in each of several columns, given the characters of the changed rows."""
+        """Return the holes per column, given the changed rows' lengths."""
         holes = self.holes()
         parts = []
         begin = np.zeros(len(self.changed), np.int64)
@@ -151,7 +151,7 @@ class Cuts:
 
 
 def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
-    """Cut holes into strings, with the replacement in holes that are filled."""
+    """Cut holes into strings, and insert the replacement if requested."""
     if not len(holes):
         return texts
     is_cut = np.zeros(len(texts), np.bool_)

@@ -1,4 +1,4 @@
-r"""CSV and TSV, read and written by Arrow: a header row, then rows, all values kept as text.
+r"""CSV and TSV with a header row and text values.
 
 Fields are separated by commas (tabs in TSV) and may be quoted with double quotes, then also hold
 separators, line ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``. Empty lines are
@@ -64,7 +64,7 @@ _ENCODED_UNDECODABLE = re.compile(b"\xf4\x8f[\xbc-\xbf][\x80-\xbf]")
 
 
 def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Decode a byte that is not of the encoding as a private character, or encode that again."""
+    """Map undecodable bytes to private characters, or back."""
     if isinstance(error, UnicodeDecodeError):
         bad = error.object[error.start : error.end]
         return "".join(chr(_PRIVATE + byte) for byte in bad), error.end
@@ -79,14 +79,14 @@ codecs.register_error("neardup.keep_byte", _keep_byte)
 
 
 def _encode(text: bytes, codec: str) -> bytes:
-    """Return UTF-8 in another encoding, private characters as the bytes that they stand for."""
+    """Encode UTF-8 text, restoring bytes from private characters."""
     if codec != "utf-8":
         return text.decode().encode(codec, "neardup.keep_byte")
     return _ENCODED_UNDECODABLE.sub(lambda found: bytes([ord(found[0].decode()) - _PRIVATE]), text)
 
 
 def open_source(location: str, name: str, options: InputOptions) -> DelimitedSource:
-    """Return the source of a file, with the separator that was chosen or that is usual."""
+    """Return the source of a file with its separator."""
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"
@@ -100,7 +100,7 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
 
 
 def with_header_delimiter(source: Source) -> Source:
-    """Return a source with the separator of its header, since spreadsheets may save another."""
+    """Use the header's separator, as spreadsheet programs may save another."""
     if isinstance(source, DelimitedSource):
         found = _other_delimiter(source.column_names() or [])
         return source if found is None else source.with_delimiter(found)
@@ -108,13 +108,13 @@ def with_header_delimiter(source: Source) -> Source:
 
 
 def _other_delimiter(names: Sequence[str]) -> str | None:
-    """Return a separator that splits a header of one column; None without one."""
+    """Return a separator within a one-column header, or None."""
     header = names[0] if len(names) == 1 else ""
     return next((other for other in _DELIMITERS if other in header), None)
 
 
 class _Header(NamedTuple):
-    """The bytes before the first row, the columns, and how the file is written."""
+    """Header bytes, columns and format of a file."""
 
     data: bytes
     columns: list[str]
@@ -124,7 +124,7 @@ class _Header(NamedTuple):
 
 
 class DelimitedSource(Source):
-    """A CSV or TSV file with a header row; rows count from 1 after it.
+    """A CSV or TSV file, rows counted after the header.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class DelimitedSource(Source):
 
     @cached_property
     def header(self) -> _Header:
-        """The byte-order mark, ``sep=`` and the header row, and what they say about the file."""
+        """The header row, preceding bytes and format of the file."""
         with self.open() as stream:
             data, size = stream.read(LOOKED_AT), LOOKED_AT
             check_mark(data, self._encoding, self.location)
@@ -214,12 +214,12 @@ class DelimitedSource(Source):
         )
 
     def schema(self) -> pa.Schema | None:
-        """Return the columns of the header row, None without one."""
+        """Return the header row's columns, None without a header."""
         columns = self.header.columns
         return pa.schema([(name, pa.string()) for name in columns]) if columns else None
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the file from its start; begin anew with larger blocks where a row is larger."""
+        """Read the file from its start, enlarging blocks if necessary."""
         # Arrow goes wrong in blocks of one byte.
         n_done, size, is_read = 0, max(self.block_bytes, 16), False
         while not is_read:
@@ -241,7 +241,7 @@ class DelimitedSource(Source):
                 size *= 4
 
     def _blocks_of(self, size: int, n_done: int) -> Iterator[_DelimitedBlock]:
-        """Read blocks of so many bytes; rows that were read before are left out."""
+        """Read blocks of ``size`` bytes, skipping rows read before."""
         misfits: dict[int, tuple[int, str]] = {}
 
         def note(row: Any) -> str:
@@ -304,7 +304,7 @@ class DelimitedSource(Source):
                 _log.info("%s: %s of empty fields left out", self.location, left_out)
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that begins with the header row as it is."""
+        """Open a writer that copies the header first."""
         # Read before there is an output, which nobody would close after an error.
         header = self.header
         output = OutputStream(folder / self.name, compression_of(self.name))
@@ -312,7 +312,7 @@ class DelimitedSource(Source):
 
 
 def _first_row(text: str, start: int, delimiter: str) -> tuple[list[str], int]:
-    """Return the fields of the first row that is not empty, and its end."""
+    """Return the fields and end of the first non-empty row."""
     stop = start
 
     def lines() -> Iterator[str]:
@@ -326,14 +326,14 @@ def _first_row(text: str, start: int, delimiter: str) -> tuple[list[str], int]:
 
 
 def _numbers_behind(number: int, n_rows: int, misfits: Mapping[int, Any]) -> Int64s:
-    """Return the numbers of the next rows, which no misfits have."""
+    """Return the numbers of the next rows, without misfits."""
     between = [each for each in misfits if each > number]
     numbers = np.arange(number + 1, number + 1 + n_rows + len(between))
     return np.setdiff1d(numbers, between, assume_unique=True)[:n_rows]
 
 
 def _are_empty(batch: pa.RecordBatch) -> Mask:
-    """Return which rows of several columns have nothing in any field."""
+    """Return a mask of empty rows, false for single columns."""
     found: Mask = np.full(len(batch), batch.num_columns > 1)
     for column in batch.columns:
         if not found.any():
@@ -344,7 +344,7 @@ def _are_empty(batch: pa.RecordBatch) -> Mask:
 
 
 class _Utf8Stream(io.RawIOBase):
-    """The text of a file in UTF-8, bytes that are not of its encoding as private characters.
+    """A file as UTF-8, with undecodable bytes as private characters.
 
     Parameters
     ----------
@@ -368,11 +368,11 @@ class _Utf8Stream(io.RawIOBase):
         self.positions = [stream.position]
 
     def readable(self) -> bool:
-        """Return that there is something to read."""
+        """Return True, as the stream can be read."""
         return True
 
     def readinto(self, room: Any) -> int:
-        """Fill memory with the next bytes; return how many, 0 at the end."""
+        """Fill memory with the next bytes, and return their number."""
         n_bytes = 0
         while n_bytes < len(room) and (len(self._ready) or not self._is_done):
             if not len(self._ready):
@@ -443,7 +443,7 @@ class _DelimitedBlock(TableBlock):
     def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Parse the named columns; a row with too few or too many fields is a bad row."""
+        """Parse the named columns, treating wrong field counts as bad."""
         names = self.schema.names
         found = _other_delimiter(names)
         if found is not None and columns.texts[0] not in names:
@@ -459,12 +459,12 @@ class _DelimitedBlock(TableBlock):
         return rows
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns as strings; raise InvalidInputError for a bad row."""
+        """Return all columns as strings, raising InvalidInputError for bad rows."""
         self._check_rows(select)
         return super().to_table(select)
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Return some columns as strings; raise InvalidInputError for a bad row."""
+        """Return some columns as strings, raising InvalidInputError for bad rows."""
         self._check_rows(select)
         return super().some_columns(names, select)
 
@@ -475,7 +475,7 @@ class _DelimitedBlock(TableBlock):
             Problems(numbers, self._path, skip_bad=False).add(index, reason)
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
-        """Return columns of the rows that can be read, in parts; an empty field is null."""
+        """Return columns of the readable rows, with empty fields null."""
         tables, are_bad = super().readable_columns(names)
         null = pa.scalar(None, pa.large_string())
         return [
@@ -516,7 +516,7 @@ class _DelimitedBlock(TableBlock):
 
 
 def _why_undecodable(text: str, name: str, codec: str) -> str:
-    """Describe the first byte of a field that is not of an encoding."""
+    """Describe the first byte of a field outside its encoding."""
     good = _UNDECODABLE.split(text, 1)[0].encode(codec)
     kind = "UTF-8" if codec == "utf-8" else codec
     reason = f"not valid {kind} at byte {len(good) + 1} of column {name!r}"
@@ -526,7 +526,7 @@ def _why_undecodable(text: str, name: str, codec: str) -> str:
 
 
 class _DelimitedWriter(RowWriter):
-    """Writes rows after the header of their file, in its encoding."""
+    """Writer of rows in the encoding of their file."""
 
     def __init__(self, location: str, output: OutputStream, header: _Header) -> None:
         self._location, self._output, self._header = location, output, header
@@ -549,19 +549,19 @@ class _DelimitedWriter(RowWriter):
             raise InvalidInputError(message, path=self._location) from None
 
     def append(self, prepared: bytes) -> None:
-        """Append lines."""
+        """Append lines to the file."""
         if prepared and self._is_open:
             self._output.write(self._line_end)
             self._is_open = False
         self._output.write(prepared)
 
     def close(self) -> None:
-        """Complete the file."""
+        """Complete the output file."""
         self._output.close()
 
 
 def _numbers_if_all_are(values: pa.Array) -> pa.Array:
-    """Read strings as integers or floats if all are such; empty ones are then null."""
+    """Cast strings to numbers if possible, empty strings to null."""
     empty = np.array(pc.equal(values, "").fill_null(True))
     filled = pc.if_else(pa.array(empty), pa.scalar(None, values.type), values)
     for kind in (pa.int64(), pa.float64()):

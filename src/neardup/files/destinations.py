@@ -1,4 +1,4 @@
-"""Outputs that appear whole, in local folders and at URLs, and standard output.
+"""Outputs in folders, at URLs and on standard output.
 
 A local output is made in a hidden folder beside its place, ``.NAME.neardup-progress``, and renamed
 when it is complete. The folder is locked by its writer; the system frees the lock of a killed one,
@@ -62,7 +62,7 @@ def is_standard_output(target: Target) -> bool:
 
 
 class StandardOutput(Destination):
-    """Standard output as a destination of files, one after the other, each ending its line."""
+    """Standard output for files in sequence, each ending in newline."""
 
     def __truediv__(self, name: str) -> StandardOutput:
         return self
@@ -71,10 +71,10 @@ class StandardOutput(Destination):
         return "standard output"
 
     def make_folder(self) -> None:
-        """Do nothing: all goes to one place."""
+        """Do nothing, as all files share one stream."""
 
     def create(self) -> BinaryIO:
-        """Begin a file after the earlier ones."""
+        """Begin a file after all earlier files."""
         return cast("BinaryIO", _Lines())
 
     def into_folder(self, name: str) -> None:
@@ -115,7 +115,7 @@ class _Lines(io.RawIOBase):
 
 
 class FolderKind(NamedTuple):
-    """A kind of output folder: its name in messages, and a file that each has."""
+    """A kind of output folder: name and required file."""
 
     name: str
     mark: str
@@ -125,7 +125,7 @@ _OUTPUT = FolderKind("output", "summary.json")
 
 
 def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT) -> None:
-    """Make sure that a folder may be written; one of its kind is replaced."""
+    """Check that a folder is new or may be replaced."""
     if isinstance(target, Url):
         check_remote_folder(target, overwrite=overwrite)
         return
@@ -178,7 +178,7 @@ def _check_local(target: Path, kind: FolderKind = _OUTPUT) -> None:
 
 
 def _output_exists(target: Path) -> OutputExistsError:
-    """Return the error of an existing output, which names work folders left beside it."""
+    """Return the error for an existing output, naming work folders."""
     error = OutputExistsError.at(target)
     left = work_folders_of(target)
     if not left:
@@ -188,7 +188,7 @@ def _output_exists(target: Path) -> OutputExistsError:
 
 
 def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
-    """Make sure that replacing a folder or file does not take an input away."""
+    """Check that replacing an output does not delete an input."""
     for given in filter(None, inputs):
         if isinstance(target, Url):
             is_inside, is_same = is_remote_path_in(target, given)
@@ -202,7 +202,7 @@ def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
 
 
 def check_outside(target: Target, folder: str | Path, kind: str = "index") -> None:
-    """Make sure that an output is not in a folder or URL, which would be damaged."""
+    """Check that an output is not inside a protected folder."""
     inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
     if "://" in inner + outer:
         is_inside = inner.startswith(outer.rstrip("/") + "/")
@@ -214,7 +214,7 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
 
 
 def check_room(target: Target, sizes: Iterable[int | None]) -> None:
-    """Raise if a disk has no room for as many bytes as the inputs have, unless one is unknown."""
+    """Raise if known input sizes exceed the free disk space."""
     known = list(sizes)
     needed = sum(n_bytes or 0 for n_bytes in known)
     if not isinstance(target, Path) or None in known or not needed:
@@ -234,7 +234,7 @@ def check_room(target: Target, sizes: Iterable[int | None]) -> None:
 
 @contextmanager
 def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destination]:
-    """Give a place for the files of an output folder, complete when the block has ended."""
+    """Yield the destination of an output folder, completed on exit."""
     if isinstance(target, Url):
         with new_remote_folder(target, overwrite=overwrite) as destination:
             yield destination
@@ -247,7 +247,7 @@ def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destinati
 def new_folder(
     target: Path, *, overwrite: bool = False, kind: FolderKind = _OUTPUT
 ) -> Iterator[Path]:
-    """Yield a temporary folder, renamed to ``target`` on success, else removed."""
+    """Yield a temporary folder, renamed to ``target`` on success."""
     check_output(target, overwrite=overwrite, kind=kind)
     with holding(target, overwrite=overwrite) as content, _translated(target):
         content.mkdir()
@@ -259,7 +259,7 @@ def new_folder(
 
 
 def write_file(target: Target, write: Callable[[Destination], object]) -> None:
-    """Have a file written, which appears when it is complete."""
+    """Write a file by a function, visible only when complete."""
     if isinstance(target, Url):
         with new_remote_file(target) as destination:
             write(destination)
@@ -276,7 +276,7 @@ def size_of(target: Target) -> int:
 
 @contextmanager
 def holding(target: Target, *, overwrite: bool) -> Iterator[Path]:
-    """Hold an output until the block ends, so that no other run writes it meanwhile.
+    """Lock an output against other runs until the block ends.
 
     Gives the place for its content; folders above it are made, and go if they stay empty. At a URL
     only runs on this machine are noticed.
@@ -304,7 +304,7 @@ def holding(target: Target, *, overwrite: bool) -> Iterator[Path]:
 
 @contextmanager
 def _translated(target: Target) -> Iterator[None]:
-    """Turn the operating system's errors into one that names the output.
+    """Raise the operating system's errors with the output's name.
 
     Errors that a writer has translated are included: they name a file in the temporary folder.
     """
@@ -334,7 +334,7 @@ _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 @contextmanager
 def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
-    """Hold an output's path within the block, and yield the place for its content.
+    """Lock an output's path, and yield its content's temporary path.
 
     Nested blocks for the same output share it. ``name`` is the output's name for users.
 
@@ -396,7 +396,7 @@ def _lock(scratch: LockedFolder, name: object) -> None:
 
 
 def take_place(content: Path, target: Path) -> None:
-    """Rename the scratch output to ``target``; its earlier content goes with the scratch folder."""
+    """Rename the content to ``target``, moving its earlier content away."""
     note(content, target)
     if not (content.is_dir() and target.is_dir()):
         content.replace(target)
@@ -406,7 +406,7 @@ def take_place(content: Path, target: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two names of a file system in one step; return False if the system cannot."""
+    """Exchange two paths atomically, or return False if unsupported."""
     names = os.fsencode(one), os.fsencode(other)
     try:
         library = ctypes.CDLL(None, use_errno=True)
@@ -427,9 +427,10 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def recover(target: Path) -> bool:
-    """Restore an output after killed writers; return True if it was missing and was restored.
+    """Restore an output after killed writers.
 
-    Files of living writers and files that cannot be changed are left alone.
+    Returns True if it was missing and was restored. Files of living writers and files that cannot
+    be changed are left alone.
     """
     was_there = os.path.lexists(target)
     prefix = _prefix(target)
@@ -455,7 +456,7 @@ def recover(target: Path) -> bool:
 
 
 def recover_above(path: str) -> bool:
-    """Call ``recover`` for the first missing folder on the way to ``path``."""
+    """Call ``recover`` for the first missing folder of ``path``."""
     missing = None
     for folder in (Path(path), *Path(path).parents):
         if os.path.lexists(folder):
@@ -465,7 +466,7 @@ def recover_above(path: str) -> bool:
 
 
 def _clear(scratch: Path, target: Path) -> None:
-    """Restore the earlier output if its name is free, and remove the scratch output."""
+    """Restore a missing earlier output, and remove the scratch output."""
     old = scratch / _OLD
     if os.path.lexists(old) and not os.path.lexists(target):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Kinds of files: encodings and binary kinds by first bytes, languages of programs by endings.
+"""Encodings and binary kinds of files, and languages of programs.
 
 Encodings with ASCII characters as single bytes are cut into rows as UTF-8 is. UTF-16 and UTF-32
 are cut by their code units.
@@ -65,7 +65,7 @@ class TextEncoding:
 
     @property
     def has_ascii_bytes(self) -> bool:
-        """Whether bytes of other characters may look like ASCII letters and brackets."""
+        """Whether bytes of non-ASCII characters may look like ASCII."""
         return self.codec in _WITH_ASCII_BYTES
 
 
@@ -91,12 +91,12 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
 
 
 def _has_single_bytes(codec: str) -> bool:
-    """Return whether each byte is a character, of others than ASCII too."""
+    """Return whether an encoding has 256 single-byte characters."""
     return codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
-    """Return whether bytes are valid UTF-8; Arrow checks some gigabytes a second."""
+    """Return whether bytes are valid UTF-8, checked by Arrow."""
     import pyarrow as pa
 
     bounds = pa.py_buffer(np.array([0, len(data)]))
@@ -116,13 +116,13 @@ def _is_utf8_beyond_ascii(head: bytes) -> bool:
 
 
 def encoding_by_mark(head: bytes) -> str | None:
-    """Return the encoding other than UTF-8 of a byte-order mark, None without one."""
+    """Return the encoding of a non-UTF-8 byte-order mark, or None."""
     found = next((name for name, mark in _MARKS if head.startswith(mark)), None)
     return None if found is None else found[: len("utf-16")]
 
 
 def check_mark(head: bytes, encoding: str | None, path: str) -> None:
-    """Raise if a file without a chosen encoding begins with the mark of another than UTF-8."""
+    """Raise for another encoding's mark, unless an encoding is chosen."""
     found = encoding_by_mark(head[:MARK_BYTES]) if encoding is None else None
     if found is not None:
         message = (
@@ -172,7 +172,7 @@ _TAR = slice(257, 262)
 
 
 def foreign_kind(head: bytes) -> str | None:
-    """Describe a binary file by its first bytes, with a remedy; None for possible text."""
+    """Describe a binary file with a remedy, None for text."""
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return f"this is {kind}"
@@ -225,12 +225,12 @@ _NUMBERS = {
 
 
 def language_of_file(name: str) -> int:
-    """Return the number of a file's language, below the ending of a compression."""
+    """Return the language number of a file by its ending."""
     return _NUMBERS.get(suffix_below(name), 0)
 
 
 def languages_of_ids(ids: pa.Array) -> Bytes:
-    """Return the languages of indexed documents, by ids of files or lines."""
+    """Return the languages of indexed documents by their ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

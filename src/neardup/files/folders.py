@@ -1,4 +1,4 @@
-"""Folders that are one document each: their files, and the texts of these one after another."""
+"""Folders as single documents, with their files' texts joined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def document_folders(
     files: Iterable[NamedFile], options: InputOptions
 ) -> dict[str, tuple[str, ...]]:
-    """Return the folder of each file that is put together with the others there.
+    """Return the folder of each file within a joined document.
 
     Arguments are entries: the entries of the one named folder, several folders, the matches of a
     pattern, or files. A folder is a document with all files below it. Files are the document of
@@ -67,7 +67,7 @@ def document_folders(
 def joined_documents(
     sources: Mapping[NamedFile, Source], folders: Mapping[str, tuple[str, ...]], shared: int
 ) -> list[Source]:
-    """Put the sources of files together that are in a folder, where the first of them stands."""
+    """Join sources per folder, at the first file's position."""
     members: dict[object, list[NamedFile]] = {}
     for file in sources:
         members.setdefault(folders.get(file.location, file), []).append(file)
@@ -97,7 +97,7 @@ SEPARATOR = "\n\n"
 
 
 class FolderSource(Source):
-    """Files that are one document each, read as one document, its row 1.
+    """Files of a folder, joined to one document, row 1.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ class FolderSource(Source):
         return pa.schema([("text", pa.large_string())])
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read all files."""
+        """Read all files into one block."""
         blocks = [block for file in self._files for block in file.blocks()]
         yield _FolderBlock(self, self._names, blocks)
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that copies the files if the row is selected."""
+        """Open a writer to copy the files of selected rows."""
         return _FolderWriter([file.writer(folder) for file in self._files])
 
 
@@ -162,18 +162,18 @@ class _FolderWriter(RowWriter):
         return [writer.prepare(file, select) for writer, file in own]
 
     def append(self, prepared: list[Any]) -> None:
-        """Write the files."""
+        """Write the files of the row."""
         for writer, each in zip(self._writers, prepared, strict=True):
             writer.append(each)
 
     def close(self) -> None:
-        """Complete the files."""
+        """Complete the files of the folder."""
         for writer in self._writers:
             writer.close()
 
 
 class _FolderBlock(RowBlock):
-    """The one row of a folder; each of ``blocks`` has one file."""
+    """The row of a folder, with one block per file."""
 
     def __init__(self, source: Source, names: Sequence[str], blocks: Sequence[RowBlock]) -> None:
         self.blocks, self._source, self._names = blocks, source, names
@@ -186,7 +186,7 @@ class _FolderBlock(RowBlock):
     def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Put the texts together; there are no other columns."""
+        """Join the texts, as there are no other columns."""
         rows = [block.parse(columns, select=select, skip_bad=skip_bad) for block in self.blocks]
         numbers = self.numbers if select is None else self.numbers[select]
         problems = Problems(numbers, self._source.origin, skip_bad)
@@ -213,11 +213,11 @@ class _FolderBlock(RowBlock):
         return sum(block.largest_row()[0] for block in self.blocks), 1
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give the text as the column ``text``."""
+        """Return the text as the column ``text``."""
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Cut spans out of the files; separators of files stay."""
+        """Cut spans out of the files, but not separators."""
         blocks = []
         texts = [block.parse(ColumnNames()).text[0].as_py() for block in self.blocks]
         is_open = np.ones(len(cuts), np.bool_)
@@ -247,5 +247,5 @@ class _FolderBlock(RowBlock):
 
 
 def _starts(texts: Sequence[str]) -> list[int]:
-    """Return where texts begin that are put together."""
+    """Return the start of each text in the joined text."""
     return list(accumulate((len(text) + len(SEPARATOR) for text in texts[:-1]), initial=0))

@@ -1,4 +1,4 @@
-"""The formats of input files: their endings, and the function that opens each.
+"""Formats of input files: their endings and opening functions.
 
 The function takes a location, the name of the source, whose suffixes are format and compression,
 and the options; it returns a ``Source`` and reads no row yet.
@@ -52,7 +52,7 @@ class FileFormat:
 
     @property
     def missing_extra(self) -> str | None:
-        """The extra to install before files of this format can be read."""
+        """The extra required for reading this format, if missing."""
         return self.extra if self.package and not _is_installed(self.package) else None
 
     def open(self, location: str, name: str, options: InputOptions) -> Source:
@@ -112,10 +112,7 @@ KNOWN_SUFFIXES = (
 
 
 def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None:
-    """Return the format that was chosen, or that the suffixes of a file name mean.
-
-    None if these mean none.
-    """
+    """Return the chosen format, or the suffix's format, or None."""
     found = _BY_NAME.get(options.input_format) or _BY_SUFFIX.get(suffix_below(name))
     if found is None or (compression_of(name) is not None and not found.is_compressible):
         return None
@@ -123,12 +120,12 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
 
 
 def is_archive(name: str, options: InputOptions = _DEFAULTS) -> bool:
-    """Return whether a file is read as a folder: by its ending, unless it is read as bytes."""
+    """Return whether a file is an archive, not raw bytes."""
     return options.input_format != "bytes" and ending_of(name) in (".zip", *TAR_ENDINGS)
 
 
 def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
-    """Return whether a file of a folder is an input: of a format that can be read here.
+    """Return whether a folder's file is a readable input.
 
     A chosen format counts, so that opening the file names a missing extra. Programs are texts if
     asked for; then other files are not, unless a language is named.
@@ -142,7 +139,7 @@ def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
 
 
 def missing_extras(endings: Iterable[str]) -> list[str]:
-    """Describe how to install missing extras for files of some endings."""
+    """Describe how to install the missing extras for some endings."""
     missing: dict[str, list[str]] = {}
     for ending in endings:
         found = format_of(f"a{ending}")
@@ -155,7 +152,7 @@ def missing_extras(endings: Iterable[str]) -> list[str]:
 
 
 def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) -> FileFormat:
-    """Return the format of a file that a user has named: text, if its suffixes mean none.
+    """Return the format of a named file, text by default.
 
     ``location`` is the file as the user knows it.
     """
@@ -170,7 +167,7 @@ def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) ->
 
 
 def first_suffix(input_format: InputFormat) -> str:
-    """Return the suffix that a file of a format has, if any; of JSON lines for ``auto``."""
+    """Return a format's first suffix, for ``auto`` of JSON lines."""
     known = _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format]
     return known.suffixes[0] if known.suffixes else ""
 
@@ -196,19 +193,19 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
 
 
 def _is_table(name: str) -> bool:
-    """Return whether the suffixes of a file name mean a table, with columns that may hold HTML."""
+    """Return whether a file name has a table's suffix."""
     meant = _BY_SUFFIX.get(suffix_below(name))
     return meant is not None and meant.name in _TABLES
 
 
 def has_rows(name: str, options: InputOptions = _DEFAULTS) -> bool:
-    """Return whether a source of this name may have several documents: a table, or a crawl."""
+    """Return whether a source may have several documents."""
     found = format_of(name, options)
     return has_columns(name, options) or (found is not None and found.name == "warc")
 
 
 def has_columns(name: str, options: InputOptions = _DEFAULTS) -> bool:
-    """Return whether a source of this name is a table, whose rows have columns of the user's."""
+    """Return whether a source is a table with user columns."""
     if options.input_format == "html":
         return _is_table(name)
     found = format_of(name, options)

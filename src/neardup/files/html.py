@@ -1,4 +1,4 @@
-"""HTML: one page a file, or one a row of a table; its visible or main text is the document.
+"""HTML pages, one per file or table row, as texts.
 
 Resiliparse parses pages as browsers do and takes their visible text; trafilatura finds the main
 text. A row is written back as it was read.
@@ -101,7 +101,7 @@ _HIDDEN = ["[hidden]", "[style*='display:none' i]", "[style*='display: none' i]"
 
 
 def visible_text(page: str) -> str:
-    """Return the visible text of a page, without hidden elements and controls."""
+    """Return the visible text, without hidden elements and controls."""
     from resiliparse.extract.html2text import extract_plain_text
 
     text: str = extract_plain_text(
@@ -115,7 +115,7 @@ def visible_text(page: str) -> str:
 
 
 def main_text(page: str) -> str:
-    """Return the main text of a page, or an empty one where there is none."""
+    """Return the main text of a page, empty if none."""
     from resiliparse.parse.html import HTMLTree
     from trafilatura import extract
 
@@ -152,7 +152,7 @@ _BETWEEN_ATTRIBUTES = str.maketrans("", "", " \t\n\f\r/=")
 
 
 def _check_cost(page: str) -> None:
-    """Check that a page can be parsed in a few seconds and within a gigabyte."""
+    """Check that parsing takes seconds, and at most a gigabyte."""
     if len(page) <= _HARMLESS_BYTES:
         return
     if len(page) > MAX_PAGE_BYTES:
@@ -235,7 +235,7 @@ def decode_page(
 
 
 def _declared_labels(head: bytes) -> Iterator[str]:
-    """Yield the labels that ``meta`` elements and the declaration of XML name."""
+    """Yield the encoding labels of ``meta`` elements and XML declarations."""
     for match in _DECLARED.finditer(head):
         label = match[1] or match[2]
         if label:
@@ -243,7 +243,7 @@ def _declared_labels(head: bytes) -> Iterator[str]:
 
 
 def _has_wide_units(encoding: str) -> bool:
-    """Return whether an encoding has bytes that are zero in each character."""
+    """Return whether an encoding has units of several bytes."""
     name = encoding.lower().replace("_", "-")
     return name.startswith(("utf-16", "utf-32", "utf16", "utf32", "u16", "u32"))
 
@@ -296,7 +296,7 @@ _KIND = "HTML in a column"
 
 
 def with_pages(table: Source, options: InputOptions) -> Source:
-    """Return a table whose texts are pages; ``options`` choose their text."""
+    """Return a table whose texts are extracted from pages."""
     need_parser(main_text=options.main_text)
     made = copy(table)
     made.pages, made.extracts_text, made.uncuttable = _Pages(options), True, _KIND
@@ -306,7 +306,7 @@ def with_pages(table: Source, options: InputOptions) -> Source:
 
 
 class _Pages:
-    """Takes the texts out of the pages of a table."""
+    """Extractor of texts from the pages of a table."""
 
     def __init__(self, options: InputOptions) -> None:
         self._options = options
@@ -320,7 +320,7 @@ class _Pages:
         select: Mask | None,
         skip_bad: bool,
     ) -> ParsedRows:
-        """Return rows of a block with the texts of their pages."""
+        """Return rows with the extracted texts of their pages."""
         numbers = block.numbers if select is None else block.numbers[select]
         source = block.source
         assert source is not None

@@ -1,4 +1,4 @@
-"""Ids of documents: strings, or whole numbers where all of a collection are of one type.
+"""Ids of documents: strings, or whole numbers of one type.
 
 Ids keep the type of their column, so that tables of results can be joined with the input. Only
 columns of whole numbers have an integer type; in CSV all values are text.
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
-    """Return the columns with that of the ids: ``id`` if nobody named one and all sources have it.
+    """Return the columns with ``id`` if all sources have it.
 
-    Without a column, the labels of a data frame are its ids. Sources without rows do not count.
-    Files are opened to read their first rows.
+    A named column stays. Without a column, the labels of a data frame are its ids. Sources without
+    rows do not count. Files are opened to read their first rows.
     """
     if columns.id is not None or not columns.id_is_default:
         return columns
@@ -43,7 +43,7 @@ def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnN
 
 
 def other_ids(columns: ColumnNames) -> str:
-    """Describe how documents get other ids, for errors; empty without a column."""
+    """Describe how to choose other ids, empty without a column."""
     if columns.id is None or columns.id_is_default:
         return id_advice(columns)
     return f"; name another column with {option_name(columns.id_option)}, or '' for <file>:<row>"
@@ -84,7 +84,7 @@ def as_text(ids: pa.Array) -> pa.Array:
 def check_unique(
     ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
 ) -> None:
-    """Raise if an id occurs twice; nulls, of skipped rows, do not count.
+    """Raise if an id occurs twice, ignoring skipped rows' nulls.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
 
 
 class EarlyIds:
-    """Finds repeated ids among the first million while documents are read.
+    """Early check for repeated ids among the first million.
 
     So an error comes before the work on all documents; a longer input is compared at the end.
     """
@@ -139,7 +139,7 @@ class EarlyIds:
         self._n_ids, self._next_look = 0, FIRST_LOOK
 
     def add(self, ids: pa.Array, file: str, numbers: Int64s) -> None:
-        """Take the ids of the next rows of a file; raise for one that has come before."""
+        """Add a file's next ids, or raise for repeated ids."""
         if self._next_look > _LAST_LOOK:
             return
         self._parts.append((ids, file, numbers))
@@ -163,7 +163,7 @@ class EarlyIds:
 
 
 class IdTable:
-    """Finds the rows of ids, which are large strings without nulls.
+    """Lookup of rows by id, a large string without nulls.
 
     Memory 16 bytes a row; making it takes the time of sorting as many numbers.
     """
@@ -175,7 +175,7 @@ class IdTable:
         self._hashes = hashes[self._rows]
 
     def find(self, wanted: pa.Array) -> Int64s:
-        """Return the first row of each wanted id, -1 where there is none."""
+        """Return the first row of each id, -1 if missing."""
         hashes = hash_ids(wanted)
         found: Int64s = np.full(len(wanted), -1, np.int64)
         places = np.searchsorted(self._hashes, hashes)
@@ -194,7 +194,7 @@ class IdTable:
 
 
 def hash_ids(ids: pa.Array) -> Uint64s:
-    """Hash ids, which are large strings; a null has the hash of an empty one."""
+    """Return hashes of large strings, with nulls as empty strings."""
     texts = Texts.from_arrow(ids)
     hashes: Uint64s = np.empty(len(texts), np.uint64)
     hashing.hash_strings(texts.data, texts.offsets, hashes)
@@ -202,5 +202,5 @@ def hash_ids(ids: pa.Array) -> Uint64s:
 
 
 def hash_id(identifier: str) -> int:
-    """Hash one id."""
+    """Return the hash of one id."""
     return int(hash_ids(pa.array([identifier], pa.large_string()))[0])

@@ -1,4 +1,4 @@
-"""Inputs of a user: from paths, globs, URLs, standard input and data in memory to sources."""
+"""Resolve a user's paths, globs, URLs, standard input and data."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _DEFAULTS = InputOptions()
 
 
 class Inputs(Sequence["Source"]):
-    """The sources of a collection, and how many files of its folders are none.
+    """The sources of a collection, and its folders' ignored files.
 
     Parameters
     ----------
@@ -101,22 +101,19 @@ class Inputs(Sequence["Source"]):
 
 
 def _shown_ending(location: str) -> str:
-    """Return the ending of a file name as Unicode, which messages and summaries can hold."""
+    """Return a file name's ending, escaped as valid Unicode."""
     if _is_special(location):
         return "(pipe, device or socket)"
     return ending_of(location).encode("utf-8", "backslashreplace").decode()
 
 
 def origins_of(*collections: Iterable[Source]) -> list[str | None]:
-    """Return the paths and URLs of all files of some collections; None for data in memory."""
+    """Return all files' paths and URLs, None for memory data."""
     return [file.origin for sources in collections for each in sources for file in each.files]
 
 
 def passed_over(*collections: Sequence[Source]) -> dict[str, int]:
-    """Count the files that some collections have passed over, by ending, frequent ones first.
-
-    The ending of a name without one is empty.
-    """
+    """Count collections' ignored files by ending, most frequent first."""
     counts: Counter[str] = Counter()
     for sources in collections:
         if isinstance(sources, Inputs):
@@ -125,7 +122,7 @@ def passed_over(*collections: Sequence[Source]) -> dict[str, int]:
 
 
 def list_endings(counts: Mapping[str, int]) -> str:
-    """Write down how many files have been passed over, by ending."""
+    """Format the counts of ignored files by ending."""
     shown = [f"{ending or 'without ending'} {number:,}" for ending, number in counts.items()]
     if len(shown) > _MOST_ENDINGS:
         shown[_MOST_ENDINGS:] = [f"and {len(shown) - _MOST_ENDINGS} more endings"]
@@ -154,7 +151,7 @@ _WITHOUT_EFFECT = {
 
 
 def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
-    """Raise if an option that was given concerns no source of some collections."""
+    """Raise if a given option affects no source."""
     concerned = {
         name for sources in collections for source in sources for name in source.input_options
     }
@@ -170,7 +167,7 @@ def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
 
 
 def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
-    """Find the sources that a Python caller names or hands over.
+    """Return the sources of paths or data from Python.
 
     Parameters
     ----------
@@ -204,7 +201,7 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
 
 
 def as_documents(queries: Any) -> Any:
-    """Take a string for a single text."""
+    """Return a single string as a list of one text."""
     if not isinstance(queries, str):
         return queries
     # Not Path.exists, which fails on invalid names.
@@ -277,12 +274,12 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
 
 
 def _place_of(location: str) -> str:
-    """Return the same place for all names of a file."""
+    """Return one path for all names of a file."""
     return location if is_url(location) else os.path.realpath(location)
 
 
 def _check_name(location: str) -> None:
-    """File names go into ids and tables, which hold Unicode only."""
+    """Raise for non-Unicode file names, as ids contain them."""
     try:
         location.encode()
     except UnicodeEncodeError:
@@ -292,7 +289,7 @@ def _check_name(location: str) -> None:
 
 
 def _check_different(sources: Sequence[Source]) -> None:
-    """Raise if two sources, or documents of two, would have one name."""
+    """Raise if two sources, or their documents, share a name."""
     names: dict[str, Source] = {}
     for source in sources:
         if names.setdefault(source.name, source) is not source:
@@ -306,7 +303,7 @@ def _check_different(sources: Sequence[Source]) -> None:
 
 
 def _copied_standard_input(options: InputOptions) -> Source:
-    """Copy standard input to a temporary file, because jobs read their input more than once."""
+    """Copy standard input to a temporary file for repeated reading."""
     is_text = options.document == "line" and options.input_format == "auto"
     name = "stdin" + first_suffix("text" if is_text else options.input_format)
     folder = tempfile.mkdtemp(prefix="neardup-")
@@ -321,7 +318,7 @@ def _copied_standard_input(options: InputOptions) -> Source:
 
 
 def _root(file: NamedFile, document: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the parts of the folder that was named, or of the one with a file that was.
+    """Return the parts of the named folder, or file's folder.
 
     If that is a ``document`` itself, it is the folder above, so that the document has a name.
     """
@@ -338,7 +335,7 @@ def _common(paths: Sequence[Sequence[str]]) -> int:
 def name_apart(
     others: Sequence[Source], own: Sequence[Source], an_id: str | None = None
 ) -> Sequence[Source]:
-    """Name the files of another collection so that none is called as another file of one's own.
+    """Rename files of the other collection on name conflicts.
 
     Parameters
     ----------
@@ -381,7 +378,7 @@ def name_apart(
 
 @dataclass
 class Listing:
-    """The files of an argument, and other files of its folders."""
+    """The files of an argument, and ignored files of folders."""
 
     files: list[str] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
@@ -414,7 +411,7 @@ class Listing:
 
 
 def _may_be_text(location: str) -> bool:
-    """Return whether a file that was passed over may be text, by its first bytes."""
+    """Return whether a file's first bytes may be text."""
     if _is_special(location):
         return False
     with contextlib.suppress(OSError), open(location, "rb") as file:
@@ -423,7 +420,7 @@ def _may_be_text(location: str) -> bool:
 
 
 def _is_special(location: str) -> bool:
-    """Return whether a path leads to a pipe, a device or a socket, which may never end."""
+    """Return whether a path is a pipe, device or socket."""
     try:
         kind = os.stat(location).st_mode
     except (OSError, ValueError):
@@ -432,7 +429,7 @@ def _is_special(location: str) -> bool:
 
 
 def _with_members(path: str, options: InputOptions, opened: dict[str, Listing]) -> Listing:
-    """Return the files that an argument names, members of archives in the place of these."""
+    """Return the files of an argument, including members of archives."""
     named = files_named(path, options)
     found = Listing(passed_over=named.passed_over)
     for location in named.files:
@@ -504,12 +501,12 @@ def _matching_files(pattern: str, options: InputOptions) -> Listing:
 
 
 def _is_any(pattern: str) -> bool:
-    """Return whether a pattern stands for all files at any depth, as a folder does."""
+    """Return whether a pattern matches all files at any depth."""
     return pattern.rpartition("/")[2] == "**"
 
 
 def _checked_file(path: str) -> str:
-    """Return the path of a file that can be opened, and again."""
+    """Return the path of a repeatedly readable file."""
     with reading(path):
         if not stat.S_ISREG(os.stat(path).st_mode):
             message = (
@@ -522,13 +519,13 @@ def _checked_file(path: str) -> str:
 
 
 def _normal(path: str) -> str:
-    """Shorten a path; a file called - keeps its folder, since - alone is standard input."""
+    """Normalize a path, and keep ``./-`` distinct from standard input."""
     shortened = os.path.normpath(path)
     return os.path.join(os.curdir, shortened) if shortened == "-" else shortened
 
 
 def _walk(folder: str, options: InputOptions, listing: Listing) -> None:
-    """Take the files of a folder, at any depth."""
+    """Add the files of a folder, at any depth."""
     # One list and no recursion: trees may be deeper than Python's stack.
     below = [folder]
     while below:
@@ -557,16 +554,16 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_output(folder: str) -> bool:
-    """Return whether ``neardup dedup`` or ``neardup drop`` has written a folder."""
+    """Return whether ``neardup dedup`` or ``neardup drop`` wrote a folder."""
     names = ("summary.json", "removed.parquet")
     return all(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
 def _saved_rows(folder: str, names: Collection[str]) -> set[str] | None:
-    """Return the files that hold the rows of a data set of Hugging Face; None if it is none.
+    """Return the data files of a Hugging Face data set.
 
-    Other files there describe it, or are caches of earlier work with other rows. A folder of
-    several data sets has only folders, and the file that lists them.
+    None for other folders. Other files there describe it, or are caches of earlier work with other
+    rows. A folder of several data sets has only folders, and the file that lists them.
     """
     if "dataset_dict.json" in names:
         return set()
@@ -583,7 +580,7 @@ def _saved_rows(folder: str, names: Collection[str]) -> set[str] | None:
 
 
 def _files_at_url(url: str, options: InputOptions) -> Listing:
-    """Return the files of a URL: itself, matches, or known formats below it."""
+    """Return the files of a URL: itself, matches or contents."""
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(url)
@@ -620,7 +617,7 @@ def _files_at_url(url: str, options: InputOptions) -> Listing:
 
 
 def _binary_files(sources: Mapping[NamedFile, Source]) -> list[NamedFile]:
-    """Return the files below folders that are no text: images, or programs that were compiled."""
+    """Return binary files in folders, such as images or executables."""
     from neardup.files.plain import TextFileSource
 
     return [
@@ -633,9 +630,9 @@ def _binary_files(sources: Mapping[NamedFile, Source]) -> list[NamedFile]:
 def written_document(
     path: str, name: str, documents: Iterable[str], options: InputOptions
 ) -> Source:
-    """Return the source of a file, or of a folder that was one document, where it was written.
+    """Return the source of a written file or folder document.
 
-    ``documents`` are the names of all documents that were: some may lie in the folder.
+    ``documents`` are the names of all written documents, some perhaps within the folder.
     """
     found = files_named(path, options.but(input_format="text")).files
     if found == [path]:

@@ -1,4 +1,4 @@
-"""JSON arrays: each element is a row, kept byte for byte.
+"""JSON arrays, each element a row kept byte for byte.
 
 Bytes between elements are not kept: an output has one element after the other, on lines.
 """
@@ -25,7 +25,7 @@ _HEAD_BYTES = 4096
 def open_source(
     location: str, name: str, options: InputOptions
 ) -> JsonArraySource | JsonLinesSource:
-    """Return the source of a file: an array, or JSON lines, as its first byte says."""
+    """Return an array or JSON lines source, by first byte."""
     array = JsonArraySource(location, name, encoding=options.encoding)
     # The spaces of UTF-16 and UTF-32 are next to zeros.
     spaces = b" \t\r\n" if array.encoding.unit == 1 else b" \t\r\n\0"
@@ -48,7 +48,7 @@ def open_source(
 
 
 class JsonArraySource(JsonSource):
-    """A file that holds one JSON array of objects; rows count from 1."""
+    """A file of one JSON array, rows counted from 1."""
 
     def _cutter(self) -> Cutter:
         return _ArrayCutter(self.location)
@@ -74,7 +74,7 @@ _ARE_MARKS = np.isin(np.arange(256), list(b"[]{},"))
 
 
 class _ArrayCutter:
-    """Finds elements; remembers between two pieces whether the array has begun and ended."""
+    """Cutter of elements, with the array's state between two pieces."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -127,7 +127,7 @@ _NEXT_ELEMENT = "the next element of a JSON array"
 
 
 def _ends_of_elements(data: bytes, begin: int) -> tuple[list[int], int]:
-    """Return commas between elements, brackets that close an array, and the level at the end."""
+    """Return the ends of elements, and the final nesting level."""
     array = np.frombuffer(data, np.uint8)[begin:]
     quotes, marks = np.flatnonzero(array == ord('"')), np.flatnonzero(_ARE_MARKS[array])
     # Brackets and commas within strings do not count.
@@ -139,7 +139,7 @@ def _ends_of_elements(data: bytes, begin: int) -> tuple[list[int], int]:
 
 
 class _ArrayWriter(RowWriter):
-    """Writes elements between brackets, separated by a comma and a newline."""
+    """Writer of elements between brackets, with commas and newlines."""
 
     def __init__(self, output: OutputStream, codec: str) -> None:
         self._output, self._codec = output, codec
@@ -151,14 +151,14 @@ class _ArrayWriter(RowWriter):
         return block.raw.select(select).joined_by(",\n".encode(self._codec))
 
     def append(self, prepared: bytes) -> None:
-        """Append elements."""
+        """Append elements to the array."""
         if prepared:
             self._write("[\n" if self._is_empty else ",\n")
             self._output.write(prepared)
             self._is_empty = False
 
     def close(self) -> None:
-        """Close the array and the file; a second call does nothing."""
+        """Close the array and the file, at most once."""
         if not self._is_closed:
             self._is_closed = True
             self._write("[]\n" if self._is_empty else "\n]\n")

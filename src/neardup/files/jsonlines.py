@@ -1,4 +1,4 @@
-"""JSON lines: each object is a row, kept byte for byte.
+"""JSON lines, each object a row kept byte for byte.
 
 One rule: a kernel reads a row or refuses it, and the standard library reads a refused row. The
 kernel checks every object whole and accepts only syntax that all parsers read alike. It finds
@@ -93,9 +93,9 @@ class JsonValues:
         return cls(data, are_objects, names, kinds, starts, stops)
 
     def replaced(self, rows: Mask, values: Sequence[Mapping[str, Any] | None]) -> JsonValues:
-        """Return the values with those of some rows as a parser has read them, None for none.
+        """Return the values with some rows replaced by parsed values.
 
-        Values are strings, numbers or null.
+        None stands for a row without values. Values are strings, numbers or null.
         """
         kinds, starts, stops = self.kinds.copy(), self.starts.copy(), self.stops.copy()
         kinds[:, rows] = kernel.MISSING
@@ -112,7 +112,7 @@ class JsonValues:
         return replace(self, data=data, kinds=kinds, starts=starts, stops=stops)
 
     def without(self, rows: Sequence[int]) -> JsonValues:
-        """Return the values without those of some rows."""
+        """Return the values with all values of some rows missing."""
         kinds = self.kinds.copy()
         kinds[:, rows] = kernel.MISSING
         return replace(self, kinds=kinds)
@@ -122,11 +122,11 @@ class JsonValues:
         return self._are(name, kernel.PLAIN, kernel.ESCAPED)
 
     def are_integers(self, name: str) -> Mask:
-        """Return a mask of the values that are whole numbers, written so."""
+        """Return a mask of the values in integer notation."""
         return self._are(name, kernel.INTEGER)
 
     def are_numbers(self, name: str) -> Mask:
-        """Return a mask of the values that are numbers of any kind."""
+        """Return a mask of the values that are numbers."""
         return self._are(name, kernel.INTEGER, kernel.NUMBER)
 
     def are_nulls(self, name: str) -> Mask:
@@ -148,7 +148,7 @@ class JsonValues:
         return self._as_written(name, self.are_strings(name))
 
     def numbers_or_strings(self, name: str) -> pa.Array:
-        """Return integers if all values are, else floats if they are numbers, else strings."""
+        """Return values as integers, else as floats, else as strings."""
         are_numbers = self.are_numbers(name)
         if not are_numbers.any():
             has_strings = self.are_strings(name).any()
@@ -189,7 +189,7 @@ class JsonValues:
 
 
 def _written(value: Any) -> tuple[int, bytes]:
-    """Return the kind and the bytes of a value, as the kernel finds them."""
+    """Return a value's kind and bytes, as in the kernel."""
     if value is None:
         return kernel.NULL, b""
     if isinstance(value, str):
@@ -198,7 +198,7 @@ def _written(value: Any) -> tuple[int, bytes]:
 
 
 def _cast(numbers: pa.Array, kinds: Sequence[pa.DataType]) -> pa.Array:
-    """Return numbers that are written down in the first type that holds all, else as strings."""
+    """Cast numbers to the first sufficient type, else to strings."""
     for kind in kinds:
         try:
             return numbers.cast(kind)
@@ -208,7 +208,7 @@ def _cast(numbers: pa.Array, kinds: Sequence[pa.DataType]) -> pa.Array:
 
 
 def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
-    """Read one object with the standard library; raises BadRowError.
+    """Read one object with the standard library, or raise BadRowError.
 
     ``errors`` is the treatment of bytes that are not UTF-8, as for ``bytes.decode``.
     """
@@ -238,7 +238,7 @@ _decoder = json.JSONDecoder()
 
 
 def place_in(text: str, name: str, at: int = 0) -> tuple[int, int] | None:
-    """Return the place of a value of an object, as ``columnpaths.value_in`` finds the value."""
+    """Return the place of a value, like ``columnpaths.value_in``."""
     members = dict(_members(text, at))
     for head, rest in splits(name):
         if head in members and (found := _place_within(text, *members[head], rest)):
@@ -259,7 +259,7 @@ def _place_within(text: str, start: int, stop: int, rest: str) -> tuple[int, int
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the name and place of each value of an object, or of an array, without names."""
+    """Yield names and places of values, empty names in arrays."""
     at = _behind_space(text, at)
     is_object, key = text[at] == "{", ""
     at = _behind_space(text, at + 1)
@@ -285,7 +285,7 @@ def _behind_space(text: str, at: int) -> int:
 
 
 def objects_to_table(raw: RawRows, *, path: str, names: Sequence[str] | None = None) -> pa.Table:
-    """Return the members of JSON objects, or the existing members of some names, as columns.
+    """Return named or all members of JSON objects as columns.
 
     Types are inferred, but strings stay strings; values of several kinds become text.
     """
@@ -353,7 +353,7 @@ def parse_objects(
 
 
 def _are_usable(values: JsonValues, columns: ColumnNames) -> Mask:
-    """Return a mask of accepted rows whose values have the right kinds."""
+    """Return a mask of accepted rows with usable value kinds."""
     usable: Mask = values.are_objects & np.any(
         [values.are_strings(name) for name in columns.texts], 0
     )
@@ -369,7 +369,7 @@ def _are_usable(values: JsonValues, columns: ColumnNames) -> Mask:
 def _columns_of(
     raw: RawRows, values: JsonValues, refused: Mask, columns: ColumnNames, advice: str
 ) -> tuple[ParsedRows, dict[int, str]]:
-    """Return the columns, and the reasons of bad rows by index."""
+    """Return the columns, and bad rows' reasons by index."""
     reasons: dict[int, str] = {}
     if refused.any():
         read: list[dict[str, Any] | None] = []
@@ -399,7 +399,7 @@ def _columns_of(
 
 
 def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> dict[str, Any]:
-    """Read the named values of a row with the standard library.
+    """Read a row's named values with the standard library.
 
     Bytes of other columns need not be UTF-8.
     """
@@ -414,7 +414,7 @@ def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> dict[str, An
 
 
 def _reason(raw_row: bytes, reason: str) -> str:
-    """Return why a row is bad; bytes that are not UTF-8 come first."""
+    """Return the reason for a bad row, invalid UTF-8 first."""
     try:
         raw_row.decode()
     except UnicodeDecodeError as error:
@@ -423,7 +423,7 @@ def _reason(raw_row: bytes, reason: str) -> str:
 
 
 def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]:
-    """Return the named values of an object; raises BadRowError."""
+    """Return the named values of an object, or raise BadRowError."""
 
     def value_of(name: str) -> Any:
         value = value_in(row, name)
@@ -467,7 +467,7 @@ _PARTS = re.compile(r"[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re
 
 
 def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
-    """Cut spans out of the strings of the text columns of objects; the rest keeps its bytes."""
+    """Cut spans out of text strings, keeping all other bytes."""
     rows = [raw[index].decode(errors="surrogateescape") for index in range(len(raw))]
     places = [[_string_in(row, name) for row in rows] for name in cuts.columns]
     parts = [cuts.holes()]
@@ -489,7 +489,7 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
 
 
 def _string_in(row: str, name: str) -> tuple[int, int]:
-    """Return the place of a string between its quotes; an empty one without a string."""
+    """Return the place of a string's characters, empty if none."""
     start, stop = place_in(row, name) or (0, 0)
     return (start + 1, stop - 1) if row[start] == '"' else (0, 0)
 
@@ -504,7 +504,7 @@ def _with_pieces(row: str, pieces: Sequence[tuple[int, int, str]]) -> str:
 
 
 def _in_string(holes: Holes, string: str) -> Holes:
-    """Return holes of a text as holes of its JSON string, whose characters may be escaped."""
+    """Convert holes of a text to its JSON string's holes."""
     if "\\" not in string:
         return holes
     firsts, places = _parts_of(string)
@@ -518,7 +518,7 @@ def _in_string(holes: Holes, string: str) -> Holes:
 
 
 def _parts_of(string: str) -> tuple[Int64s, Int64s]:
-    """Return the number of the first character of each part of a string, and its place.
+    """Return each string part's first character number and place.
 
     A part is an escape of one character, or a run of characters. The last one is the end.
     """
@@ -540,9 +540,9 @@ _LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
 class JsonBlock(RawBlock):
-    """Rows that are JSON objects; ``advice`` is a remedy for a row that is not an object.
+    """Rows of JSON objects, with ``advice`` for other values.
 
-    With ``are_lines`` each row has its line end.
+    ``advice`` is a remedy in errors. With ``are_lines`` each row has its line end.
     """
 
     advice: str = ""
@@ -562,7 +562,7 @@ class JsonBlock(RawBlock):
         return _cut_strings(raw, cuts)
 
     def objects(self, names: Sequence[str]) -> pa.Array:
-        """Return the rows as JSON texts; the standard library rewrites refused rows."""
+        """Return the rows as JSON texts, normalizing refused rows."""
         raw, problems = self._decoded(skip_bad=True)
         rows, refused = raw.to_arrow(), ~JsonValues.find(raw, names).are_objects
         if not is_utf8(raw.joined()):
@@ -576,7 +576,7 @@ class JsonBlock(RawBlock):
         return rows.cast(pa.large_string()).take(places)
 
     def json_lines(self) -> list[Buffer]:
-        """Return the rows as lines in UTF-8; line breaks between tokens are dropped."""
+        """Return the rows as UTF-8 lines without inner line breaks."""
         raw, _ = self._decoded()
         if self.are_lines:
             return written_slices(raw)
@@ -585,7 +585,7 @@ class JsonBlock(RawBlock):
 
 
 def _standard_object(raw_row: bytes) -> bytes | None:
-    """Return a row as JSON that every parser reads; None if it is not an object."""
+    """Return a row as standard JSON, None for other values."""
     try:
         row = load_object(raw_row)
     except BadRowError:
@@ -604,7 +604,7 @@ class JsonSource(RawSource):
     has_fixed_columns = False
 
     def schema(self) -> pa.Schema | None:
-        """Return the names in the first row that is an object, None without one at the start."""
+        """Return the first object's names, None if none near start."""
         source = copy(self)
         source.block_bytes = 1 << 16
         for block in source._read_blocks():  # noqa: SLF001 - of this class
@@ -624,7 +624,7 @@ def _fields_of(row: Mapping[str, Any]) -> list[pa.Field]:
 
 
 class JsonLinesSource(JsonSource):
-    """A file of JSON objects, one a line; lines of white space are no rows.
+    """A file with JSON objects on lines, ignoring blank lines.
 
     Parameters
     ----------

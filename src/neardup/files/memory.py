@@ -1,4 +1,4 @@
-"""Tables in memory as sources: Arrow, data frames, and rows of Python objects.
+"""Tables in memory: Arrow, data frames and Python objects.
 
 A column of Python objects has the Arrow type that all its values have in common. Without one, it is
 text, by one rule (``arrowcolumns.as_text``), so that equal numbers stay equal. A value that is not
@@ -46,7 +46,7 @@ WRITTEN_AS = "data.parquet"
 
 
 class MemorySource(Source):
-    """An Arrow table as a source; written as Parquet.
+    """An Arrow table as a source, written as Parquet.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class MemorySource(Source):
         return WRITTEN_AS
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the positions of rows in the table, in a list or in a column."""
+        """Return the positions of rows, counted from 0."""
         return pa.array(numbers - 1).cast(pa.large_string())
 
     def schema(self) -> pa.Schema:
@@ -94,7 +94,7 @@ class MemorySource(Source):
         return self._table.schema
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Slice the table; nothing is copied."""
+        """Slice the table without copying it."""
         for start in range(0, len(self._table), self._block_rows):
             rows = self._table.slice(start, self._block_rows)
             block = self.block_type(rows, start + 1, self.origin, self._misread)
@@ -102,7 +102,7 @@ class MemorySource(Source):
             yield block
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of Parquet with the schema of the table."""
+        """Open a Parquet writer with the schema of the table."""
         # The writer of Parquet takes long to import, and few runs write rows of memory.
         from neardup.files.parquet import TableWriter
 
@@ -110,7 +110,7 @@ class MemorySource(Source):
 
 
 class FrameSource(MemorySource):
-    """A data frame of pandas, whose documents go by the labels of its index.
+    """A data frame of pandas, with its labels as ids.
 
     Labels that are not the numbers of the rows become a column, with the name of the index, or the
     name of ``reset_index``. The metadata of the schema mark it as the index for pandas.
@@ -124,7 +124,7 @@ class FrameSource(MemorySource):
         super().__init__(table if is_numbered else _with_named_index(table), misread=misread)
 
     def label_column(self) -> str | None:
-        """Return the column of the labels, None if these are the numbers of the rows."""
+        """Return the label column, None if labels are row numbers."""
         metadata = self._table.schema.metadata
         levels = [name for name in _about(metadata)["index_columns"] if isinstance(name, str)]
         if len(levels) > 1:
@@ -147,7 +147,7 @@ def _about(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
 
 
 def _with_named_index(table: pa.Table) -> pa.Table:
-    """Rename columns of an index without a name, or with one that another column has."""
+    """Rename index columns with a missing or duplicate name."""
     metadata = table.schema.metadata
     about = _about(metadata)
     levels: list[str] = about["index_columns"]
@@ -168,7 +168,7 @@ def _with_named_index(table: pa.Table) -> pa.Table:
 
 
 class DatasetSource(MemorySource):
-    """A ``pyarrow.dataset.Dataset``, read batch by batch; written as Parquet.
+    """A ``pyarrow.dataset.Dataset`` read batch by batch, written as Parquet.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class DatasetSource(MemorySource):
         self._dataset, self._rows_of_block = dataset, block_rows
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the dataset from its start; only blocks that are in use are in memory."""
+        """Read the dataset from its start, keeping only used blocks."""
         start = 0
         batches = self._dataset.to_batches(batch_size=self._rows_of_block, fragment_readahead=1)
         for batch in batches:
@@ -198,13 +198,13 @@ class DatasetSource(MemorySource):
 
 
 def is_dataset(data: Any) -> bool:
-    """Return whether an object is a dataset of Arrow's, which are loaded only if they are used."""
+    """Return whether an object is an Arrow dataset, importing nothing."""
     module = sys.modules.get("pyarrow.dataset")
     return module is not None and isinstance(data, module.Dataset)
 
 
 def refusal(data: Any) -> str:
-    """Describe the expected data for an object without rows, and a remedy."""
+    """Describe the expected data for an unusable object, with remedy."""
     kind = type(data).__name__
     if hasattr(data, "collect"):
         return f"expected rows, got a {kind}, which has not read them yet; hand over its .collect()"
@@ -234,7 +234,7 @@ def is_arrow(data: Any) -> bool:
 
 
 def arrow_source(data: Any) -> MemorySource:
-    """Make a source of a table, a data frame, or anything else that speaks Arrow.
+    """Return the source of a table, data frame or equivalent.
 
     A single column without a name is taken for texts.
     """
@@ -253,7 +253,7 @@ def arrow_source(data: Any) -> MemorySource:
 
 
 def _frame_source(frame: Any) -> FrameSource:
-    """Make a source of a frame of pandas, whose columns of objects are read value by value."""
+    """Return the source of a data frame, converting objects individually."""
     misread: Misread = {}
     changed = frame
     for place, kind in enumerate(frame.dtypes):
@@ -279,7 +279,7 @@ def _to_table(data: Any) -> pa.Table:
 
 
 def rows_source(items: list[Any]) -> MemorySource:
-    """Make a source of a list of texts or of dictionaries; the first item decides."""
+    """Return a source of texts or dictionaries, by first item."""
     if not items:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
     misread: Misread = {}
@@ -304,7 +304,7 @@ def rows_source(items: list[Any]) -> MemorySource:
 
 
 def _item_advice(item: Any) -> str:
-    """Describe how to pass a document that is not a string, if its kind is likely."""
+    """Describe the remedy for an item of another likely type."""
     if isinstance(item, bytes):
         return "; decode bytes to texts"
     if not isinstance(item, list | tuple | set | frozenset):

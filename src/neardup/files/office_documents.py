@@ -1,4 +1,4 @@
-"""Text of Word documents, OpenDocument texts and e-books, which are zip files of XML.
+"""Text of Word documents, OpenDocument texts and e-books.
 
 Expat reads the XML as a stream of events, so that a long document takes no more memory than a short
 one. Nesting, unpacked bytes and characters of a document have limits; a file beyond one is refused.
@@ -56,7 +56,7 @@ _PREFIXES = {
 
 @lru_cache(1 << 12)
 def _short(name: str) -> str:
-    """Return a name with the prefix of its namespace, such as ``w:p``."""
+    """Return a name with its namespace prefix, such as ``w:p``."""
     space, _, local = name.rpartition(" ")
     return f"{_PREFIXES.get(space, '?')}:{local}" if space else local
 
@@ -72,7 +72,7 @@ _NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
 class _Package:
-    """A zip file of XML parts; ``kind`` names it in messages, such as ``a Word document``."""
+    """A zip file of XML parts, called ``kind`` in messages."""
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.kind = kind
@@ -95,7 +95,7 @@ class _Package:
         return b"".join(self._pieces(part))
 
     def related(self, part: str, kind: str) -> list[str]:
-        """Return the parts in a relationship to a part, or to the package if that is empty."""
+        """Return parts related to a part, empty meaning the package."""
         folder, name = posixpath.split(part)
         listed = posixpath.join(folder, "_rels", f"{name}.rels")
         targets: dict[str, str] = {}
@@ -110,11 +110,11 @@ class _Package:
         return list(dict.fromkeys(targets.values()))
 
     def elements(self, part: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Yield the name and the attributes of each element of a part."""
+        """Yield the name and attributes of each element in order."""
         return ((name, about) for name, is_start, about, _ in self.events(part) if is_start)
 
     def events(self, part: str, skipped: frozenset[str] = frozenset()) -> Iterator[_Event]:
-        """Read a part as XML, without the elements of some names and all inside them."""
+        """Read the XML events of a part, without skipped elements."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         events: list[_Event] = []
@@ -192,12 +192,12 @@ def _refuse_declaration(_: object, __: object, ___: object, is_inside: int) -> N
 
 
 def _part(folder: str, address: str) -> str:
-    """Return the name of the part at an address relative to a folder."""
+    """Return the part at an address relative to a folder."""
     return posixpath.normpath(posixpath.join("/", folder, address)).lstrip("/")
 
 
 class _TextWriter:
-    """Puts a text together; a line feed or tab is written when more text follows."""
+    """Text builder with line feeds and tabs only between texts."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -205,7 +205,7 @@ class _TextWriter:
         self._n_characters = 0
 
     def add(self, text: str) -> None:
-        """Append characters."""
+        """Append text after a pending break."""
         if not text:
             return
         if self._break and self._parts:
@@ -242,7 +242,7 @@ _WORD_CHARACTERS = {
 
 
 def docx_text(data: bytes, _: InputOptions) -> str:
-    """Return the visible text of a Word document, then its notes."""
+    """Return the visible text of a Word document, notes last."""
     package = _Package(data, "a Word document")
     main = next(iter(package.related("", "officeDocument")), None)
     if main is None:
@@ -302,7 +302,7 @@ _BLANK = re.compile(r"[ \t\r\n]+")
 
 
 def odt_text(data: bytes, _: InputOptions) -> str:
-    """Return the visible text of an OpenDocument text, then its notes."""
+    """Return the visible text of an OpenDocument text, notes last."""
     package = _Package(data, "an OpenDocument text")
     if package.has(_MANIFEST):
         for name, __ in package.elements(_MANIFEST):
@@ -385,7 +385,7 @@ def epub_text(data: bytes, _: InputOptions) -> str:
 
 
 def _epub_pages(package: _Package) -> list[str]:
-    """Return the parts that are pages, in reading order, each once."""
+    """Return the page parts in reading order, each once."""
     roots = (
         about.get("full-path")
         for name, about in package.elements(_CONTAINER)

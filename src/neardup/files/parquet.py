@@ -1,4 +1,4 @@
-"""Parquet: rows are read when they are asked for, and only the columns that are.
+"""Parquet files, with rows and columns read only when used.
 
 A block is a range of rows of one row group. Within a row group Parquet can only be read forward,
 so the blocks of a group share one reader for each set of columns. It hands every block its rows
@@ -59,7 +59,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ParquetSource:
 
 
 class ParquetSource(Source):
-    """A Parquet file; rows count from 1.
+    """A Parquet file with rows counted from 1.
 
     An output has the schema and the metadata of its input. Row groups are made anew.
 
@@ -104,11 +104,11 @@ class ParquetSource(Source):
         return without_views(self.metadata.schema.to_arrow_schema().empty_table()).schema
 
     def schema(self) -> pa.Schema:
-        """Return the columns with their Arrow types, and the metadata of the file."""
+        """Return the Arrow schema with the metadata of the file."""
         return self._schema
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Divide the row groups; nothing is read yet but the metadata."""
+        """Divide the row groups, reading only metadata."""
         number = 1
         for index in range(self.metadata.num_row_groups):
             for block in self._blocks_of(index, number):
@@ -165,7 +165,7 @@ _UNREADABLE = "not a Parquet file that Arrow can read: "
 
 
 class _Stretch:
-    """A range of rows of a row group, with the columns read so far."""
+    """A row range within a row group, with loaded columns."""
 
     def __init__(self, group: _RowGroup, numbers: Int64s) -> None:
         self.group, self.numbers = group, numbers
@@ -190,7 +190,7 @@ class _RowGroup:
             yield _ParquetBlock(stretch)
 
     def read(self, stretch: _Stretch, columns: Columns) -> pa.Table:
-        """Return some columns of a stretch, read on or again from the start."""
+        """Return columns of a row range, reading forward or anew."""
         with self._lock, parquet_errors(self.source.location):
             while columns not in stretch.tables:
                 # After an error, reading starts over, so that the next caller gets the right rows.
@@ -205,7 +205,7 @@ _END = object()
 
 
 def _read_blocks(group: _RowGroup, columns: Columns) -> Iterator[None]:
-    """Read a row group from front to back; hand each block its rows, if it still exists."""
+    """Read a row group forward, giving existing blocks their rows."""
     source = group.source
     with open_random(source.location) as opened:
         file = pq.ParquetFile(
@@ -233,7 +233,7 @@ def _read_blocks(group: _RowGroup, columns: Columns) -> Iterator[None]:
 
 
 def _next_rows(batches: Iterator[pa.RecordBatch], n_rows: int, group: _RowGroup) -> pa.Table:
-    """Read rows from batches, which are shorter if strings do not fit 32-bit offsets."""
+    """Return the next rows, joining batches split by string size."""
     found: list[pa.RecordBatch] = []
     while n_rows > 0:
         batch = next(batches, None)
@@ -250,7 +250,7 @@ def _next_rows(batches: Iterator[pa.RecordBatch], n_rows: int, group: _RowGroup)
 
 
 class _ParquetBlock(TableBlock):
-    """Rows of a stretch, with the columns that are asked for."""
+    """Rows of a row range, with columns read on demand."""
 
     def __init__(self, stretch: _Stretch) -> None:
         source = stretch.group.source
@@ -258,7 +258,7 @@ class _ParquetBlock(TableBlock):
         self._stretch, self.numbers = stretch, stretch.numbers
 
     def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
-        """Read all columns, with the metadata of the file, or the columns that names need."""
+        """Return all columns with metadata, or only the needed columns."""
         columns: Columns = None
         if names is not None:
             paths = (path_in(self.schema, name) or () for name in names)
@@ -269,7 +269,7 @@ class _ParquetBlock(TableBlock):
         return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
 
     def largest_row(self) -> tuple[int, int]:
-        """Return the bytes and the number of the largest row, as far as columns were read."""
+        """Return the largest row's bytes and number, in loaded columns."""
         tables = self._stretch.tables.values()
         found = (largest_row_of(table, self._stretch.numbers) for table in tables)
         return max(found, default=(0, 0))
@@ -286,7 +286,7 @@ _GROUP_BYTES = 64 << 20
 
 
 class TableWriter(RowWriter):
-    """Collect rows and write them in row groups of some tens of megabytes.
+    """Writer of rows in row groups of tens of megabytes.
 
     Columns are compressed with Zstandard, and pages have checksums.
 
@@ -329,7 +329,7 @@ class TableWriter(RowWriter):
             self._flush()
 
     def write_group(self, table: pa.Table) -> None:
-        """Append a table of the writer's schema as a row group of its own."""
+        """Append a table of the writer's schema as one group."""
         self._flush()
         self._put(table)
 
@@ -346,7 +346,7 @@ class TableWriter(RowWriter):
         self._has_failed = False
 
     def close(self) -> None:
-        """Complete the file; a second call does nothing, and neither does one after an error."""
+        """Complete the file, unless it is closed or failed."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -371,7 +371,7 @@ class TableWriter(RowWriter):
 
 
 class _Sink:
-    """A file as Arrow writes it, whose bytes a digest gets, too."""
+    """An output file for Arrow, with an optional digest."""
 
     closed = False
 
@@ -390,12 +390,12 @@ class _Sink:
         return self._place
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing, as writes are not buffered."""
 
 
 @contextlib.contextmanager
 def _fitting(destination: Destination) -> Iterator[None]:
-    """Refuse values that Parquet has no place for: unions, runs, and too much in a column."""
+    """Raise for values unsupported by Parquet: unions, runs, oversized columns."""
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:

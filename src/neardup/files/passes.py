@@ -1,4 +1,4 @@
-"""One pass over files: their blocks worked on in threads, and the bytes read so far reported."""
+"""Passes over files, with worker threads and progress in bytes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None:
-    """Have the sources of some collections take the text out of each row once, if they do that.
+    """Store extracted texts of some collections, extracting each row once.
 
-    Texts are there as long as the sources and the workspace are.
+    Texts last as long as both the sources and the workspace.
     """
     files = [file for sources in collections for source in sources for file in source.files]
     extracting = [file for file in files if file.extracts_text]
@@ -41,9 +41,10 @@ def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Some documents in input order; texts are large strings, ids too or integers, without nulls.
+    """Some documents in input order.
 
-    Texts that were read as bytes are large binaries.
+    Texts are large strings, ids large strings or integers, all without nulls. Texts that were read
+    as bytes are large binaries.
 
     ``numbers`` are the row numbers of the documents, without ``skipped`` rows (source, row,
     reason). ``files`` are the files of joined texts, None without joined texts.
@@ -88,10 +89,7 @@ ROW_FACTOR = 9
 
 
 def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
-    """Return an error of reading documents of a source, with its path.
-
-    One of a bad row among good ones names the remedy.
-    """
+    """Return an error with its path and any bad-row remedy."""
     if error.path is None and error.row is None and source.origin is not None:
         return InvalidInputError(error.reason_in_both, path=source.origin)
     # Where the first row is bad all may be, by a wrong column or format.
@@ -102,7 +100,7 @@ def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
 
 
 class ReadingPass:
-    """Reads sources once, one after the other, and reports how far it is.
+    """A single pass over sources in order, with progress.
 
     Progress counts stored bytes, also of compressed files, because only these are known beforehand.
     Their number is not known for URLs.
@@ -136,7 +134,7 @@ class ReadingPass:
         sources: Sequence[Source],
         done: Sequence[int] = (),
     ) -> Iterator[tuple[int, R]]:
-        """Apply a function to the blocks of the next sources of the pass, in threads.
+        """Apply a function to the next sources' blocks, in threads.
 
         Yields the number of each block's source among these, and the result, in the order of the
         blocks. Blocks that an earlier run has ``done``, so many of each source, are passed over.
@@ -172,17 +170,17 @@ class ReadingPass:
 
     @property
     def share_done(self) -> float | None:
-        """The share of all bytes up to the end of the block that is out; None if not known."""
+        """The share of bytes through the current block, or None."""
         return self._stop / self._total if self._total else None
 
     def within(self, share: float) -> None:
-        """Report that so much of the work on the block that is out is done, or on all that are."""
+        """Report a share of work on the current blocks."""
         self._report(self._start + int(share * (self._stop - self._start)))
 
     def _blocks(
         self, sources: Sequence[Source], done: Sequence[int]
     ) -> Iterator[tuple[int, RowBlock, int]]:
-        """Yield each block with its source's number and the bytes up to its end."""
+        """Yield each block with its source number and end byte."""
         start = self._stop
         for i, source in enumerate(sources):
             stop = start
@@ -196,7 +194,7 @@ class ReadingPass:
             start = stop if source.size is None else start + source.size
 
     def _note_large_row(self, source: Source, block: RowBlock) -> None:
-        """Log, once in a run, that a row needs more memory than the run may take."""
+        """Log once that a row exceeds the memory limit."""
         runner, (n_bytes, row) = self._runner, block.largest_row()
         needed = ROW_FACTOR * n_bytes
         if runner.memory is None or needed <= runner.memory:

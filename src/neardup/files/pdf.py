@@ -61,7 +61,7 @@ def pdf_text(data: bytes, _: InputOptions) -> str:
 
 
 class _PdfProcess:
-    """A process of PDFium; documents go to its input, and a line of JSON for each comes back."""
+    """A PDFium process, with a line of JSON per document."""
 
     def __init__(self) -> None:
         places = os.pathsep.join(place for place in sys.path if place)
@@ -74,7 +74,7 @@ class _PdfProcess:
         )
 
     def ask(self, data: bytes) -> dict[str, Any]:
-        """Return the pages of a document, or the reason of its refusal."""
+        """Return a document's pages, or the reason for its refusal."""
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None
         assert answers is not None
@@ -92,7 +92,7 @@ class _PdfProcess:
         return answer
 
     def stop(self) -> None:
-        """End the process."""
+        """End the PDFium process."""
         self._process.kill()
         with contextlib.suppress(OSError):
             self._process.communicate()
@@ -108,7 +108,7 @@ def _stop_all() -> None:
 
 
 class _RefusedError(Exception):
-    """A document has no text; the message has the reason."""
+    """An error for a document without text, with the reason."""
 
 
 def serve() -> None:
@@ -127,7 +127,7 @@ def serve() -> None:
 
 
 def _limit(seconds: int, memory: int) -> None:
-    """Let the system stop this process at so much more CPU time, or in all so much memory."""
+    """Limit this process's further CPU seconds and total memory."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

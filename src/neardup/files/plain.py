@@ -1,4 +1,4 @@
-"""Files that are one document: plain text, any bytes, or text extracted from pages and documents.
+"""Text files, any files as bytes, and extracted texts.
 
 Plain text may also be one document a line. Offsets in results point into the text; a row is written
 back byte for byte, the whole file if its text is extracted.
@@ -63,7 +63,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def open_source(
     location: str, name: str, options: InputOptions
 ) -> BytesSource | TextFileSource | TextLinesSource:
-    """Return the source of a file of one document, or of one per line."""
+    """Return the source of a file's one or many documents."""
     if options.input_format == "bytes":
         return BytesSource(location, name)
     is_text_by_name = suffix_below(name) == ".txt"
@@ -102,7 +102,7 @@ class _TextSource(RawSource):
 
 
 class TextFileSource(_TextSource):
-    """A text file that is one document, its row 1; also if it is empty.
+    """A text file as one document, row 1, perhaps empty.
 
     A byte-order mark is not part of the text but is written again. A binary file is a bad row.
     """
@@ -129,7 +129,7 @@ class TextFileSource(_TextSource):
 
 
 class TextLinesSource(_TextSource):
-    """A text file with one document a line; lines of white space are no rows."""
+    """A text file with one document per non-blank line."""
 
     def _start(self, stream: InputStream) -> bytes:
         head = stream.read(HEAD_BYTES)
@@ -153,7 +153,7 @@ class _TextBlock(RawBlock):
         """Return the start and end of each text."""
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the texts for any column name; there are no other columns."""
+        """Return the texts for any column name, the only column."""
         return parse_arrow(
             pa.table({_COLUMN: self._texts(raw)}),
             raw.numbers,
@@ -177,7 +177,7 @@ class _TextBlock(RawBlock):
         return [b"".join([raw.data[a:b], text, raw.data[c:d]]) for a, b, text, c, d in edges]
 
     def _written(self, texts: pa.Array, _: Int64s) -> pa.Array:
-        """Return the new texts of rows for writing, given the bytes of their line ends."""
+        """Return the new texts, given their line ends' bytes."""
         return texts
 
     def _texts(self, raw: RawRows) -> pa.Array:
@@ -196,7 +196,7 @@ class _TextBlock(RawBlock):
 
 
 class _FileBlock(_TextBlock):
-    """The one row of a file; of a binary file it is a bad row."""
+    """The row of a text file, bad if binary."""
 
     is_text_by_name = True
 
@@ -220,12 +220,15 @@ class _LineBlock(_TextBlock):
         return raw.starts, line_ends(raw)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
-        """Cut spans out of the texts; in the replacement, spaces stand for line ends."""
+        """Cut spans, replacing line ends in the replacement by spaces."""
         replacement = _LINE_END.sub(" ", cuts.replacement)
         return super()._cut(raw, replace(cuts, replacement=replacement))
 
     def _written(self, texts: pa.Array, line_ends: Int64s) -> pa.Array:
-        r"""Add ``\r`` to a text that now ends in one before a newline: both would be a line end."""
+        r"""Add ``\r`` to texts that now end in a ``\r``.
+
+        Before a newline, both characters would otherwise be a line end.
+        """
         grows = pc.and_(pc.ends_with(texts, "\r"), pa.array(line_ends == 1))
         return pc.if_else(grows, pc.binary_join_element_wise(texts, "\r", ""), texts)
 
@@ -234,7 +237,7 @@ class _LineBlock(_TextBlock):
 
 
 class BytesSource(RawSource):
-    """A file whose bytes are one document, its row 1; also if it is empty.
+    """A file's bytes as one document, row 1, perhaps empty.
 
     A compressed file is not decompressed, and a byte-order mark counts.
     """
@@ -255,7 +258,7 @@ class BytesSource(RawSource):
         return OutputStream(folder / self.name)
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the file."""
+        """Read the file as one row."""
         if self.size is not None and self.size > MAX_ROW_BYTES:
             message = (
                 f"the file has {self.size:,} bytes, and a document {MAX_ROW_BYTES:,} at most; "
@@ -278,7 +281,7 @@ class _BytesBlock(RawBlock):
     """The one row of a file."""
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the bytes for any column name; there are no other columns."""
+        """Return the bytes for any column name, the only column."""
         schema = pa.schema([(_BYTES_COLUMN, pa.binary())])
         columns = replace(columns, text=_BYTES_COLUMN)
         check_columns(columns, schema, path=self.path, sample=dict)
@@ -299,7 +302,7 @@ _CODEC = "zstd"
 
 
 class ExtractedTexts:
-    """Texts of rows, by block; safe to use from several threads, lost when pickled.
+    """Texts of rows by block, thread-safe and dropped by pickle.
 
     Parameters
     ----------
@@ -314,11 +317,11 @@ class ExtractedTexts:
         self._places: dict[Hashable, list[tuple[int, int, int]]] = {}
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Pickle as None."""
+        """Pickle the object as None."""
         return type(None), ()
 
     def add(self, block: Hashable, texts: Mapping[int, bytes]) -> None:
-        """Keep the texts of some rows of a block, by row number."""
+        """Store texts of a block by row number."""
         # Loaded with the first text that is extracted.
         import msgspec
 
@@ -337,7 +340,7 @@ class ExtractedTexts:
                 self._places.setdefault(block, []).append((place, len(packed), len(data)))
 
     def take(self, block: Hashable, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Return the texts of some rows of a block, without missing texts."""
+        """Return the existing texts of some rows of a block."""
         import msgspec
 
         found: dict[int, bytes] = {}
@@ -351,7 +354,7 @@ class ExtractedTexts:
 
 
 class UnreadableFileError(Exception):
-    """A file has no text; the message has the reason and a remedy."""
+    """Error for a file without text, with reason and remedy."""
 
 
 Extract = Callable[[bytes, InputOptions], str]
@@ -373,7 +376,7 @@ def extract_texts(
     kept: ExtractedTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
-    """Return the texts of rows without bad ones.
+    """Return the texts of rows, without bad rows.
 
     Parameters
     ----------
@@ -419,7 +422,7 @@ def extract_texts(
 
 
 class ExtractedFileSource(RawSource):
-    """A file that is one document, its row 1, whose text is extracted; also if it is empty.
+    """Extracted text of one file, row 1 even if empty.
 
     A file that cannot be read is a bad row.
 
@@ -464,7 +467,7 @@ class ExtractedFileSource(RawSource):
         return pa.schema([(_COLUMN, pa.string())])
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the file, or so much of it that it is too long."""
+        """Read the file up to the size limit."""
         return islice(super()._read_blocks(), 1)
 
     def _start(self, _: InputStream) -> bytes:
@@ -487,7 +490,7 @@ class ExtractedFileSource(RawSource):
 
 
 class _ExtractedBlock(RawBlock):
-    """The one row of a file, whose text a function extracts."""
+    """The row of a file, with its text extraction."""
 
     def __init__(
         self, path: str, raw: RawRows, extract: Callable[[bytes], str], kept: ExtractedTexts | None
@@ -496,7 +499,7 @@ class _ExtractedBlock(RawBlock):
         self._extract, self._kept = extract, kept
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the text for any column name; there are no other columns."""
+        """Return the text for any column name, the only column."""
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))
         texts = extract_texts(rows, self._extract, problems, kept=self._kept, block=self.path)

@@ -1,4 +1,4 @@
-"""Rows that cannot be used: raised as an error at the first, or collected and left out."""
+"""Rows that cannot be used, raised as errors or collected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Sample = Callable[[], Mapping[str, Sequence[Any]]]
 
 
 def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
-    """Describe a missing column, the existing ones, and the option to name another."""
+    """Describe a missing column, the existing columns, and a remedy."""
     if not names:
         return f"no column {name!r}; there are no columns"
     listed, remedy = listed_names(name, names), _remedy(name, columns, names, sample)
@@ -39,7 +39,7 @@ def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sam
 
 
 def listed_names(name: str, names: Sequence[str]) -> str:
-    """Return the columns that there are where one is not, the names that are nearly its first."""
+    """List the existing columns, the most similar names first."""
     listed = ", ".join(map(repr, near_first(name, names)[:_MAX_NAMES]))
     return f"{listed} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else listed
 
@@ -80,7 +80,7 @@ def id_advice(columns: ColumnNames) -> str:
 
 
 def likely_texts(values: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the columns that look like texts, in their order: strings, and long ones."""
+    """Return columns of long strings, probably texts, in order."""
     lengths = {}
     for name, column in values.items():
         there = [value for value in column if value is not None]
@@ -94,7 +94,7 @@ _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_vie
 
 
 class BadRowError(Exception):
-    """A row cannot be used; the message has the reason."""
+    """Error for an unusable row, with the reason."""
 
 
 class Problems:
@@ -123,7 +123,7 @@ class Problems:
         self._skipped: list[tuple[int, str]] = []
 
     def add(self, index: int, reason: str) -> None:
-        """Note that the row at ``index`` of the parsed rows is bad, or raise InvalidInputError."""
+        """Record a bad row by index, or raise InvalidInputError."""
         number = int(self.numbers[index])
         if not self._skip_bad:
             if self._path is None:
@@ -135,7 +135,7 @@ class Problems:
             self._skipped.append((number, in_python(reason)))
 
     def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
-        """Put nulls in the places of bad rows that ``rows`` leaves out, and list them."""
+        """Insert nulls for bad rows missing in ``rows``, listing them."""
         if not self._skipped:
             return rows
         places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
@@ -162,7 +162,7 @@ class Problems:
 def check_columns(
     columns: ColumnNames, schema: pa.Schema, *, path: str | None, sample: Sample
 ) -> list[str]:
-    """Check that a file or table has the named columns, each once; give them without repeats.
+    """Return the named columns, checked to exist once, without repeats.
 
     ``sample`` is asked for some values where a column is not there.
     """
@@ -197,7 +197,7 @@ def null_rows(*arrays: pa.Array | None) -> list[int]:
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> str:
-    """Describe the first byte that is not UTF-8; bytes count from 1."""
+    """Describe the first invalid UTF-8 byte, counted from 1."""
     return f"not valid UTF-8 at byte {error.start + 1} of {where}"
 
 
@@ -219,7 +219,7 @@ def encoding_advice(data: bytes) -> str:
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
-    """Describe the first byte outside an encoding, and a remedy if that is UTF-8.
+    """Describe the first byte outside an encoding, with any remedy.
 
     For bytes that begin like another kind of file, that kind is named instead.
     """

@@ -1,4 +1,4 @@
-"""Files whose rows are ranges of their bytes: JSON lines and arrays, and plain text.
+"""Files with byte ranges as rows, such as JSON lines.
 
 A file is read in large pieces. Each piece is cut after its last complete row, and the rest is
 carried over to the next one. A row longer than a piece makes the piece grow, so rows never depend
@@ -66,7 +66,7 @@ _LEAST_SLICE = 1 << 10
 
 @dataclass(frozen=True)
 class RawRows:
-    """Ranges of bytes of one piece of a file, ascending and disjoint.
+    """Ascending, disjoint byte ranges of one piece of a file.
 
     ``starts`` and ``ends`` are positions in ``data``, ends exclusive; ``numbers`` counts the
     rows of the whole file.
@@ -86,18 +86,18 @@ class RawRows:
 
     @classmethod
     def joining(cls, rows: Sequence[bytes], numbers: Int64s) -> RawRows:
-        """Return rows put one after the other."""
+        """Return rows joined to one piece, one after another."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         return cls(b"".join(rows), np.append(0, ends)[:-1], ends, numbers)
 
     def select(self, mask: Mask | None) -> RawRows:
-        """Keep the rows where the mask is true; all of them without a mask."""
+        """Keep the rows of a mask, all rows without one."""
         if mask is None or mask.all():
             return self
         return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
 
     def replaced(self, mask: Mask, rows: Sequence[bytes]) -> RawRows:
-        """Return the rows with others in the places of some."""
+        """Return the rows with some of them replaced."""
         sizes = np.array([len(row) for row in rows], np.int64)
         growth = np.zeros(len(self), np.int64)
         growth[mask] = sizes - (self.ends - self.starts)[mask]
@@ -112,7 +112,7 @@ class RawRows:
         return RawRows(data, self.starts + moved, self.ends + moved + growth, self.numbers)
 
     def slices(self) -> list[memoryview]:
-        """Return all rows one after the other; adjoining rows in one slice."""
+        """Return the bytes of all rows, joining adjacent rows."""
         if not len(self):
             return []
         breaks = np.flatnonzero(self.starts[1:] != self.ends[:-1])
@@ -141,7 +141,7 @@ class RawRows:
 
 @dataclass(frozen=True)
 class Cut:
-    """The rows that a cutter found in a piece of a file.
+    """The rows found by a cutter in a file's piece.
 
     ``starts`` and ``ends`` of the rows; ``numbers``, counted from 0 in this piece; ``count``, the
     difference to the numbers of the next piece; ``consumed`` bytes, the rest is carried over.
@@ -162,9 +162,9 @@ The second argument is true for the last piece of the file.
 
 
 def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
-    """Cut at newlines; a row is a line with its newline; lines of white space are left out.
+    """Cut at newlines, leaving out lines of white space.
 
-    Every line has a number. White space is that of ``bytes.isspace``.
+    A row includes its newline. Every line has a number. White space is that of ``bytes.isspace``.
     """
     array = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(array == _NEWLINE) + 1
@@ -182,14 +182,14 @@ def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
 
 
 def cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
-    """Take the whole file as one row, also if it is empty."""
+    """Take the whole file as one row, even if empty."""
     n = int(final)
     size = len(data) * n
     return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)
 
 
 def in_units(cutter: Cutter, encoding: TextEncoding) -> Cutter:
-    """Return a cutter of rows in an encoding, made of one that knows bytes.
+    """Adapt a cutter of bytes to an encoding's code units.
 
     The bytes that it sees are the code units, all beyond ASCII as one and the same byte.
     """
@@ -208,7 +208,7 @@ def in_units(cutter: Cutter, encoding: TextEncoding) -> Cutter:
 
 
 def line_ends(raw: RawRows) -> Int64s:
-    r"""Return the end of each line without its ``\n`` or ``\r\n``."""
+    r"""Return each line's end without ``\n`` or ``\r\n``."""
     array = np.frombuffer(raw.data, np.uint8)
     ends: Int64s = raw.ends - (array[raw.ends - 1] == _NEWLINE)
     # A lone \r at the end of the file stays, as it does within a line.
@@ -218,7 +218,7 @@ def line_ends(raw: RawRows) -> Int64s:
 
 
 class RawBlock(RowBlock):
-    """The rows of one piece of a file, with their bytes.
+    """Rows of one piece of a file, with their bytes.
 
     A format is a subclass that reads rows in UTF-8.
 
@@ -245,7 +245,7 @@ class RawBlock(RowBlock):
         """Return the named columns of rows in UTF-8, or all."""
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
-        """Cut spans out of the texts of rows in UTF-8, each of which has one; return all rows."""
+        """Cut spans out of every UTF-8 row, returning all rows."""
         raise NotImplementedError
 
     def select(self, rows: Mask | None) -> Self:
@@ -260,7 +260,7 @@ class RawBlock(RowBlock):
     def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Parse the named columns; a row that cannot be decoded is a bad row."""
+        """Parse the named columns, with undecodable rows as bad rows."""
         raw, problems = self._decoded(select, skip_bad=skip_bad)
         return problems.with_bad_rows(self._parse(raw, columns, skip_bad=skip_bad))
 
@@ -279,7 +279,7 @@ class RawBlock(RowBlock):
         return (int(sizes[largest]), int(self.numbers[largest])) if len(sizes) else (0, 0)
 
     def with_cuts(self, cuts: Cuts) -> Self:
-        """Cut spans out of the texts; characters of a cut row are encoded anew."""
+        """Cut spans out of the texts, encoding changed rows anew."""
         if not len(cuts):
             return self
         changed = np.isin(np.arange(len(self)), cuts.changed)
@@ -300,7 +300,7 @@ class RawBlock(RowBlock):
     def _decoded(
         self, select: Mask | None = None, *, skip_bad: bool = False
     ) -> tuple[RawRows, Problems]:
-        """Return the selected rows in UTF-8, and the problems of rows that cannot be decoded."""
+        """Return the selected rows in UTF-8, and problems of decoding."""
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         if self.codec == "utf-8":
@@ -357,7 +357,7 @@ class RawSource(Source):
 
     @cached_property
     def encoding(self) -> TextEncoding:
-        """The encoding, and the byte-order mark at the start of the file."""
+        """The encoding, with the byte-order mark of the file."""
 
         def head() -> bytes:
             with self.open() as stream:
@@ -366,7 +366,7 @@ class RawSource(Source):
         return encoding_of(self._encoding, head)
 
     def _start(self, stream: InputStream) -> bytes:
-        """Read the header before the first row, and return the bytes after it."""
+        """Read the header, and return bytes read after it."""
         head = stream.read(MARK_BYTES)
         check_mark(head, self._encoding, self.location)
         return head.removeprefix(self.encoding.mark)
@@ -376,7 +376,7 @@ class RawSource(Source):
         return InputStream(self.location, compression_of(self.name))
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the file from its start; blocks without rows are left out."""
+        """Read the file from its start, leaving out empty blocks."""
         with self.open() as stream:
             if self._version is not None and self._version != stream.version:
                 raise file_has_changed(self.name)
@@ -416,11 +416,11 @@ class RawSource(Source):
             raise InvalidInputError(message, path=self.location, row=number)
 
     def output(self, folder: Destination) -> OutputStream:
-        """Create the output of the same name, with the same compression."""
+        """Create the output of the same name and compression."""
         return OutputStream(folder / self.name, compression_of(self.name))
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of rows one after the other, or of the file if it is one row."""
+        """Open a writer of rows, or of a one-row file."""
         if self.is_one_row:
             return _FileWriter(self, folder)
         output = self.output(folder)
@@ -447,12 +447,12 @@ class RawWriter(RowWriter):
         self._line_is_open = False
 
     def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
-        """Return the bytes of the selected rows, without a copy if they are most of the block."""
+        """Return the bytes of the selected rows, if possible uncopied."""
         assert isinstance(block, RawBlock)
         return written_slices(block.raw.select(select))
 
     def append(self, prepared: Sequence[Buffer]) -> None:
-        """Append bytes of rows; a line that lacks its newline gets it if more follows."""
+        """Append rows, adding a missing newline between lines."""
         if not prepared:
             return
         if self._line_is_open:
@@ -462,12 +462,12 @@ class RawWriter(RowWriter):
         self._line_is_open = end not in (self._newline, self._return)
 
     def close(self) -> None:
-        """Complete the file."""
+        """Complete the output file."""
         self._output.close()
 
 
 def written_slices(raw: RawRows) -> list[Buffer]:
-    """Return the bytes of rows, without a copy if they are most of their block."""
+    """Return rows' bytes, uncopied if most of the block."""
     slices: list[Any] = raw.slices()
     n_bytes = sum(map(len, slices))
     # A slice keeps the memory of the whole block.
@@ -477,9 +477,10 @@ def written_slices(raw: RawRows) -> list[Buffer]:
 
 
 class _FileWriter(RowWriter):
-    """Writes a file of one document if its row is selected; an empty file would be a document too.
+    """Writer of a file with one document, if selected.
 
-    A file that was read in part is copied.
+    No file is written otherwise, because an empty file is a document. A file that was read in part
+    is copied.
     """
 
     def __init__(self, source: RawSource, folder: Destination) -> None:
@@ -491,7 +492,7 @@ class _FileWriter(RowWriter):
         return block if select.any() else None
 
     def append(self, prepared: RawBlock | None) -> None:
-        """Write the file."""
+        """Write the file of the row."""
         if prepared is None:
             return
         with self._source.output(self._folder) as output:
@@ -503,4 +504,4 @@ class _FileWriter(RowWriter):
                 output.write(*prepared.raw.slices())
 
     def close(self) -> None:
-        """Do nothing; the file was complete when it was written."""
+        """Do nothing, as the file is already complete."""

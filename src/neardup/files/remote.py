@@ -33,7 +33,7 @@ class Url(str):
 
     @property
     def name(self) -> str:
-        """The last part."""
+        """The last part of the path."""
         return PurePosixPath(self).name
 
     @property
@@ -59,7 +59,7 @@ def writing_to(url: str) -> Iterator[None]:
 
 
 def _reason(error: Exception, url: str) -> str:
-    """Describe an error of fsspec or of a package below it."""
+    """Describe an error of fsspec or its file system package."""
     if isinstance(error, ImportError):
         from fsspec.registry import known_implementations
 
@@ -78,7 +78,7 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def open_system(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path there."""
+    """Return the file system and path of a URL."""
     with writing_to(url):
         from fsspec.core import url_to_fs
 
@@ -92,12 +92,12 @@ def open_system(url: str) -> tuple[Any, str]:
 
 
 def has_folders(path: str) -> bool:
-    """Return whether a path is of a system with folders, unlike an object store."""
+    """Return whether a path's system has folders, unlike object stores."""
     return path.startswith("/")
 
 
 def to_its_end(call: Callable[[], object]) -> None:
-    """Call something that an interrupt does not cut short, but only follows.
+    """Call a function to its end despite an interrupt.
 
     Otherwise a request goes on in fsspec's thread, and a file may appear after it was removed.
     """
@@ -106,7 +106,7 @@ def to_its_end(call: Callable[[], object]) -> None:
 
 
 class RemoteFile:
-    """A new file of a remote file system; object stores show it when it is complete."""
+    """A new remote file, visible in object stores when complete."""
 
     def __init__(self, system: Any, path: str, url: str) -> None:
         self.path, self._url = path, url
@@ -119,7 +119,7 @@ class RemoteFile:
             self._file = system.open(path, "wb", block_size=_PART_BYTES)
 
     def write(self, data: bytes | memoryview) -> int:
-        """Append bytes."""
+        """Append bytes to the file."""
         self._has_failed = True
         with writing_to(self._url):
             self._file.write(data)
@@ -132,7 +132,7 @@ class RemoteFile:
         """Do nothing: parts are sent when they are full."""
 
     def close(self) -> None:
-        """Complete the file, or abandon it after an error; a second call does nothing."""
+        """Complete the file once, or abandon it after an error."""
         if self.closed:
             return
         if self._has_failed:
@@ -147,7 +147,7 @@ class RemoteFile:
         self.is_complete = True
 
     def abandon(self) -> None:
-        """Let the file not appear, and let go of the parts that were sent, if it is not complete.
+        """Abandon an incomplete file, and discard its sent parts.
 
         Systems that show a file while it is written keep the written part.
         """
@@ -207,22 +207,22 @@ class RemoteDestination(Destination):
         return self._url
 
     def for_other_process(self) -> RemoteDestination:
-        """Return the same place, with files of its own."""
+        """Return the same destination with separate files."""
         return RemoteDestination(self._system, self.path, self._url)
 
     def sizes(self) -> dict[str, int]:
-        """Return the size of each file that was created there and below, by path."""
+        """Return the sizes of all created files by path."""
         return self._sizes | {file.path: file.size for file in self.files}
 
     def add_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Take over files that another process has written there."""
+        """Add the sizes of files from another process."""
         self._sizes.update(sizes)
 
     def make_folder(self) -> None:
-        """Do nothing: a folder is there when it has a file."""
+        """Do nothing, as a folder exists with its first file."""
 
     def into_folder(self, name: str) -> None:
-        """Move the file below: object stores copy it and remove the old one."""
+        """Move the file into a folder, copying on object stores."""
         path = f"{self.path}/{name}"
         with writing_to(self._url):
             self._system.mv(self.path, path)
@@ -231,7 +231,7 @@ class RemoteDestination(Destination):
                 file.path = path
 
     def create(self) -> BinaryIO:
-        """Begin a file."""
+        """Create a file at the path."""
         file = RemoteFile(self._system, self.path, self._url)
         self.files.append(file)
         return cast("BinaryIO", file)
@@ -241,7 +241,7 @@ class RemoteDestination(Destination):
 
 
 def check_remote_file(url: Url, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a file may be written."""
+    """Check before work starts that a file may be written."""
     system, path = open_system(url)
     with writing_to(url):
         is_folder, exists = system.isdir(path), system.exists(path)
@@ -260,7 +260,7 @@ def check_remote_file(url: Url, *, overwrite: bool) -> None:
 
 @contextmanager
 def new_remote_file(url: Url) -> Iterator[Destination]:
-    """Yield the destination of one file, which is at the URL when the block ends.
+    """Yield a file's destination, at the URL after the block.
 
     Object stores show a file when it is closed. Other systems get a temporary file that is renamed.
     """
@@ -296,7 +296,7 @@ def remote_size(url: Url) -> int:
 
 
 def is_remote_path_in(url: Url, given: str) -> tuple[bool, bool]:
-    """Return whether a path or URL is a URL or below it, and whether it is the same."""
+    """Return whether a path is within a URL, and identical."""
     system, path = open_system(url)
     protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
     if given.partition("://")[0] not in protocols:
@@ -323,7 +323,7 @@ _PROBE = "_neardup_probe"
 
 
 def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
-    """Return the content of a marker; None without one of neardup."""
+    """Return the content of a neardup marker, or None."""
     try:
         content = json.loads(system.cat_file(f"{folder}/{name}"))
     except (FileNotFoundError, ValueError, RecursionError):
@@ -337,7 +337,7 @@ def is_remote_output(system: Any, folder: str) -> bool:
 
 
 def check_is_complete(system: Any, path: str) -> None:
-    """Make sure that a file, folder or pattern is no part of an output that is not complete."""
+    """Raise if a path is part of an incomplete output."""
     parts = path.split("/")
     for count, part in enumerate(parts):
         folder = "/".join(parts[:count])
@@ -358,7 +358,7 @@ def check_is_complete(system: Any, path: str) -> None:
 
 @contextmanager
 def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destination]:
-    """Yield the folder for files; at the end it gets its marker.
+    """Yield the folder for files, writing its marker on exit.
 
     After an error the written files are removed, if they can be.
     """
@@ -384,7 +384,7 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
 
 
 def check_remote_folder(url: Url, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a folder may be written."""
+    """Check before work starts that a folder may be written."""
     folder = _RemoteFolder(url)
     folder.check(overwrite=overwrite)
     folder.probe()
@@ -400,7 +400,7 @@ class _RemoteFolder:
         self._is_started = self._has_replaced = False
 
     def check(self, *, overwrite: bool) -> None:
-        """Raise unless the folder is empty, or an output of ours that may be replaced."""
+        """Raise unless the folder is empty or a replaceable output."""
         with writing_to(self.url):
             is_file = self.system.isfile(self.path)
             names = self._names()
@@ -429,7 +429,7 @@ class _RemoteFolder:
         raise OutputExistsError(message)
 
     def probe(self) -> None:
-        """Write a file and remove it, and with it a folder that was made for it."""
+        """Check write access with a temporary file, leaving no folder."""
         with writing_to(self.url):
             is_new = has_folders(self.path) and not self.system.exists(self.path)
             self._put(_PROBE, {})
@@ -438,7 +438,7 @@ class _RemoteFolder:
             self._remove_if_empty()
 
     def start(self) -> None:
-        """Write who writes, then clear the folder, the marker of an earlier output first."""
+        """Write a start marker, then clear the folder, markers first."""
         start = {
             "neardup": __version__,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -452,7 +452,7 @@ class _RemoteFolder:
             self._clear()
 
     def finish(self, sizes: Mapping[str, int]) -> None:
-        """Write the marker, with the names and sizes of all files."""
+        """Write the marker, with all files' names and sizes."""
         with writing_to(self.url):
             if not self._is_own():
                 message = (
@@ -465,7 +465,7 @@ class _RemoteFolder:
             self._put(_SUCCESS, {"neardup": __version__, "files": listed})
 
     def undo(self) -> str:
-        """Remove the written files, and return a description of their fate."""
+        """Remove the written files, and describe the result."""
         if not self._is_started:
             return "nothing was written"
         lost = ", and the earlier output is gone" if self._has_replaced else ""
@@ -491,7 +491,7 @@ class _RemoteFolder:
         self.remove(self._names())
 
     def _names(self) -> list[str]:
-        """Return the names of all files below, but for our markers."""
+        """Return the names of all files below, except markers."""
         self.system.invalidate_cache(self.path)
         start = len(self.path)
         names = (path[start:].strip("/") for path in self.system.find(self.path))
@@ -511,7 +511,7 @@ class _RemoteFolder:
         to_its_end(lambda: self.system.pipe_file(f"{self.path}/{name}", data))
 
     def _remove_if_empty(self) -> None:
-        """Remove folders without files, where there are folders."""
+        """Remove an empty folder, if the system has folders."""
         if has_folders(self.path):
             with contextlib.suppress(Exception):
                 if not self.system.find(self.path):

@@ -1,4 +1,4 @@
-"""The interface of file formats: sources of rows, in blocks, and writers of rows.
+"""Interface of file formats: sources, blocks and writers of rows.
 
 A source is one input file or one table in memory. Its rows travel in blocks of some megabytes; a
 block knows its rows in their original form and can parse the few columns that a job needs. Whether
@@ -32,7 +32,7 @@ DEFAULT_ID = "id"
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Which columns of the input a job reads.
+    """The input columns that a job reads.
 
     ``text`` is the document: one column, or several that are joined with newlines; ``id`` its
     identifier (None: the row's place); ``order`` one or several columns of numbers, dates or
@@ -73,7 +73,7 @@ class ColumnNames:
 
 @dataclass
 class ParsedRows:
-    """The columns of some rows of a block, in row order.
+    """The columns of some rows of a block, in order.
 
     ``text`` is a string array (int32 or int64 offsets) of valid UTF-8, or a binary one of files
     that are read as bytes; of several columns, joined by ``files.cuts.join_texts``. It is null
@@ -92,7 +92,7 @@ class ParsedRows:
 
 
 def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
-    """Combine columns that rank documents: one stays, several become a structure."""
+    """Combine several ranking columns into a structure, or return one."""
     import pyarrow as pa
 
     if len(columns) < 2:
@@ -128,7 +128,7 @@ class RowBlock(ABC):
         return len(self.numbers)
 
     def select(self, rows: Mask | None) -> Self:
-        """Return some of the rows as a block; all of them without a mask."""
+        """Return the rows of a mask, all rows without one."""
         if rows is None or rows.all():
             return self
         # The one row is not selected.
@@ -139,7 +139,7 @@ class RowBlock(ABC):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Parse the named columns of all rows, or of rows in ``select``.
+        """Parse the named columns, of all rows or of ``select``.
 
         Safe to call from any thread. Raises InvalidInputError, with file and row, for a row that
         is malformed, lacks a named column, or whose text is null, not a string, or not UTF-8;
@@ -162,7 +162,7 @@ class RowBlock(ABC):
         """Return all columns of the rows as an Arrow table."""
 
     def largest_row(self) -> tuple[int, int]:
-        """Return the bytes and the number of the largest row; zeros before they are known."""
+        """Return the largest row's bytes and number, zeros if unknown."""
         return 0, 0
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
@@ -176,24 +176,24 @@ class RowBlock(ABC):
         return columns_among(self.to_table(select), names)
 
     def objects(self, names: Sequence[str]) -> pa.Array | None:
-        """Return the rows as JSON texts that all parsers read alike; None for tables.
+        """Return the rows as standard JSON texts, None for tables.
 
         A bad row is null. Members of the given names are unique.
         """
         return None
 
     def json_lines(self) -> list[Buffer] | None:
-        """Return the rows as JSON lines in UTF-8, values byte for byte; None for tables."""
+        """Return rows as JSON lines, values unchanged, None for tables."""
         return None
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
-        """Return columns of the rows that can be read, in parts, and a mask of the other rows."""
+        """Return the readable rows' columns in parts, and bad rows."""
         are_bad = np.zeros(len(self), np.bool_)
         tables = list(self._good_columns(names, ~are_bad, are_bad))
         return tables, are_bad
 
     def _good_columns(self, names: Sequence[str], rows: Mask, are_bad: Mask) -> Iterator[pa.Table]:
-        """Yield columns of the readable rows, in order, and record the other rows."""
+        """Yield readable rows' columns in order, and record bad rows."""
         try:
             yield self.some_columns(names, None if rows.all() else rows)
             return
@@ -210,7 +210,7 @@ class RowBlock(ABC):
 
     @abstractmethod
     def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Return a block of the same rows with spans cut out of their texts.
+        """Return the block with spans cut out of its texts.
 
         A row without a span keeps its bytes; in other rows only the text changes. A bad row has no
         span.
@@ -218,7 +218,7 @@ class RowBlock(ABC):
 
 
 class RowWriter(ABC):
-    """Writes rows of one source to one file, in their original form.
+    """Writer of a source's rows in their original form.
 
     ``prepare`` encodes rows, and threads may call it for several blocks at a time; ``append``
     writes the encoded rows to the file, block after block.
@@ -226,7 +226,7 @@ class RowWriter(ABC):
 
     @abstractmethod
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Encode the selected rows of a block of the source that made this writer."""
+        """Encode the selected rows of a block from its source."""
 
     @abstractmethod
     def append(self, prepared: Any) -> None:
@@ -238,7 +238,7 @@ class RowWriter(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Complete the file.
+        """Complete the file, even without any rows.
 
         Without a row the file is valid and empty; a file that is one document is not written then.
         """
@@ -251,7 +251,7 @@ class RowWriter(ABC):
 
 
 class PageReader(Protocol):
-    """Takes the texts out of pages."""
+    """Extractor of texts from pages."""
 
     def extract(
         self,
@@ -262,14 +262,14 @@ class PageReader(Protocol):
         select: Mask | None,
         skip_bad: bool,
     ) -> ParsedRows:
-        """Return rows of a block with the texts of their pages."""
+        """Return rows with the extracted texts of their pages."""
 
 
 class RowFilter(Protocol):
     """Chooses rows of a source."""
 
     def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
-        """Return the blocks with chosen rows alone, without empty ones."""
+        """Yield the blocks with only chosen rows, except empty blocks."""
 
 
 class Source(ABC):
@@ -317,15 +317,15 @@ class Source(ABC):
 
     @property
     def files(self) -> Sequence[Source]:
-        """The sources of single files: itself, or the files that it joins."""
+        """The sources of single files, or the source itself."""
         return (self,)
 
     def label_column(self) -> str | None:
-        """Return the column of a data frame's labels, which are its ids if none is named."""
+        """Return a data frame's label column, the default ids."""
         return None
 
     def default_ids(self, numbers: Int64s) -> pa.Array:
-        """Return the ids of rows without a column of ids: file name and number of the row."""
+        """Return default ids, made of file name and row number."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -349,19 +349,19 @@ class Source(ABC):
         return None
 
     def column_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, None if ``schema`` is."""
+        """Return the column names, None without a schema."""
         schema = self.schema()
         return None if schema is None else list(schema.names)
 
     def listed_names(self) -> Sequence[str]:
-        """Return the names of the columns, nested ones as paths, for messages."""
+        """Return column names for messages, nested columns as paths."""
         from neardup.files.columnpaths import leaves_of_schema
 
         schema = self.schema()
         return () if schema is None else leaves_of_schema(schema)
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the source from its start, block by block; may be called again for another pass."""
+        """Yield the blocks from the start, anew for each pass."""
         blocks = self._read_blocks()
         for block in blocks if self.row_filter is None else self.row_filter.choose(self, blocks):
             block.source = self
@@ -378,4 +378,4 @@ class Source(ABC):
 
     @abstractmethod
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer for ``folder / self.written_name``: same format and compression."""
+        """Open a writer for ``written_name``, same format and compression."""

@@ -1,4 +1,4 @@
-"""Spreadsheets (.xlsx): one sheet is read as a table, and rows are written back as a sheet.
+"""Spreadsheets (.xlsx) with a sheet as a table of rows.
 
 openpyxl reads the cells, row by row, and xlsxwriter writes them. A column that holds only numbers
 is a column of numbers; every other cell becomes text by one rule (``text_of``). The table is in
@@ -60,7 +60,7 @@ _LARGEST_EXACT = 1 << 53
 
 
 def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
-    """Return the source of the first visible sheet that has rows."""
+    """Return the source of the first visible sheet with rows."""
     if find_spec("openpyxl") is None or find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
     import openpyxl
@@ -85,7 +85,7 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
 
 @contextmanager
 def _errors(location: str) -> Iterator[None]:
-    """Turn any error of the library into one line that names the file."""
+    """Translate the library's errors to one line naming the file."""
     with reading(location):
         try:
             yield
@@ -107,7 +107,7 @@ class _RefusedError(Exception):
 
 
 def _check_package(file: Any, size: int) -> None:
-    """Refuse older formats, passwords, and packages made to fill the memory."""
+    """Refuse old formats, encrypted files and packages that exhaust memory."""
     file.seek(0)
     if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
         message = (
@@ -137,7 +137,7 @@ def _check_package(file: Any, size: int) -> None:
 
 
 def _chosen(sheets: list[Any], location: str) -> int:
-    """Return the position of the first visible sheet that has rows."""
+    """Return the position of the first visible sheet with rows."""
     if not sheets:
         message = "it has no sheets of cells; get a full copy"
         raise _RefusedError(message)
@@ -161,7 +161,7 @@ def _has_rows(sheet: Any) -> bool:
 
 
 def _rows(sheet: Any) -> Iterator[list[Value]]:
-    """Yield the values of each row up to its last one; rows without values are empty lists."""
+    """Yield each row's values, without trailing empty cells."""
     for n_rows, cells in enumerate(sheet.iter_rows(), 1):
         if n_rows > _FULL:
             message = f"it has more than {_FULL:,} rows in a sheet; leave it out"
@@ -195,7 +195,7 @@ _EMPTY, _TEXT, _WHOLE, _FLOAT, _BOOL, _DATE, _DATETIME, _TIME, _DURATION = range
 
 
 class _Columns:
-    """Rows of a sheet, collected as columns of text with the kind of each cell."""
+    """Columns of text from a sheet, with each cell's kind."""
 
     def __init__(self, sheets: list[Any], most_text: int) -> None:
         self._most_text = most_text
@@ -208,7 +208,7 @@ class _Columns:
             self._add(batch)
 
     def _rows_of(self, sheets: list[Any]) -> Iterator[list[Value]]:
-        """Yield the rows of a sheet, and of the next ones if it is full; count empty rows."""
+        """Yield a sheet's rows, continuing in the next if full."""
         header: list[Value] | None = None
         for sheet in sheets:
             n_rows, n_waiting = 1, 0
@@ -264,7 +264,7 @@ class _Columns:
 
 
 def _typed(texts: pa.ChunkedArray, kinds: set[int]) -> pa.ChunkedArray:
-    """Return the numbers of a column that has only numbers; the texts of another one."""
+    """Return a column as numbers if only numbers, else texts."""
     found = kinds - {_EMPTY}
     if found and found <= {_WHOLE, _FLOAT}:
         # Beyond 64 bits the digits are kept as text.
@@ -274,7 +274,7 @@ def _typed(texts: pa.ChunkedArray, kinds: set[int]) -> pa.ChunkedArray:
 
 
 def text_of(value: Value) -> str:
-    """Return a value as text, without the format of its cell.
+    """Return a value as text, without the cell's format.
 
     Whole numbers have no point, others the fewest digits that are read as the same number. Dates
     and times follow ISO 8601; durations of a day and more are hours, minutes and seconds.
@@ -296,7 +296,7 @@ def text_of(value: Value) -> str:
 
 
 def _value_of(text: str, kind: int) -> Value:
-    """Return the value of a cell of a kind from its text; the text if that was changed since."""
+    """Return a cell's original value, or text that was changed."""
     try:
         if kind == _WHOLE:
             return int(text)
@@ -315,7 +315,10 @@ def _value_of(text: str, kind: int) -> Value:
 
 
 class _SheetBlock(TableBlock):
-    """Rows of a sheet; empty cells are empty texts, and numbers are text in a column of texts."""
+    """Rows of a sheet, with empty cells as empty texts.
+
+    Numbers in a column of texts are text.
+    """
 
     def _with_texts(self, names: Sequence[str], *, are_filled: bool) -> Self:
         table = self._columns(None)
@@ -334,15 +337,16 @@ class _SheetBlock(TableBlock):
         return super(_SheetBlock, block)._read_columns(columns, select=select, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
-        """Cut spans out of the columns of the texts, which are columns of texts then."""
+        """Cut spans out of text columns, converting them to texts."""
         return TableBlock.with_cuts(self._with_texts(cuts.columns, are_filled=False), cuts)
 
 
 class SheetSource(MemorySource):
-    """A sheet with a header row; rows count from 1 after it, rows without a value left out.
+    """A sheet with a header row.
 
-    An output is a spreadsheet with that sheet alone: values keep their kinds, formulas become their
-    values, and formats and widths are gone.
+    Rows count from 1 after it. Rows without a value are left out. An output is a spreadsheet with
+    that sheet alone: values keep their kinds, formulas become their values, and formats and widths
+    are gone.
 
     Parameters
     ----------
@@ -367,12 +371,12 @@ class SheetSource(MemorySource):
         self.name, self.sheet, self.kinds = name, sheet, kinds
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the name of the file and the number of the row."""
+        """Return ids of file name and row number."""
         return Source.default_ids(self, numbers)
 
     @property
     def written_name(self) -> str:
-        """Return the name of the spreadsheet of rows, which has no macros."""
+        """Return the output's name, with ``.xlsx`` for macro workbooks."""
         path = PurePosixPath(self.name)
         return str(path.with_suffix(".xlsx")) if path.suffix.lower() == ".xlsm" else self.name
 
@@ -396,7 +400,7 @@ class _SheetWriter(RowWriter):
         return block.numbers[select].tolist(), block.to_table(select) if select.any() else None
 
     def append(self, prepared: tuple[list[int], pa.Table | None]) -> None:
-        """Append rows."""
+        """Append rows to the spreadsheet."""
         from neardup.files.spreadsheet import CELL_UNITS, units_of
 
         numbers, table = prepared
@@ -417,6 +421,6 @@ class _SheetWriter(RowWriter):
             self._spreadsheet.append(cells, are_numbers_exact=True)
 
     def close(self) -> None:
-        """Complete the file."""
+        """Copy the spreadsheet to its destination."""
         with self._spreadsheet, writing(self._destination), self._destination.create() as file:
             self._spreadsheet.copy_to(file)

@@ -1,4 +1,4 @@
-"""Spreadsheets (.xlsx) that are written, a cell after the other; none is ever a formula."""
+"""Writer of spreadsheets (.xlsx) by cell, without any formulas."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FIRST_YEAR = 1900
 
 
 class _Exact(float):
-    """A number that the library writes with all its digits, not with 16."""
+    """A number written with all digits instead of 16."""
 
     digits: str
 
@@ -52,9 +52,9 @@ def _exact(value: float) -> _Exact:
 
 
 class Spreadsheet:
-    """A workbook that is made in a temporary folder, and copied to its place when it is complete.
+    """A workbook in a temporary folder, copied when complete.
 
-    Not written to its place at once: after an error the library would go on when nobody listens.
+    If the library wrote to the destination, it would continue after an error, unnoticed.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Spreadsheet:
         self._folder.cleanup()
 
     def add_sheet(self, header: Sequence[str], name: str | None = None) -> None:
-        """Begin a sheet, whose first row stays in view and can be filtered.
+        """Begin a sheet with a fixed, filterable first row.
 
         A name that no sheet can have is changed as little as possible.
         """
@@ -92,10 +92,11 @@ class Spreadsheet:
             self._sheet.write_string(0, column, title, bold)
 
     def append(self, values: Sequence[object], *, are_numbers_exact: bool = False) -> None:
-        """Append a row; a full sheet goes on in another one with the same header.
+        """Append a row, starting another sheet if one is full.
 
-        Dates before 1900, floats that are not finite, and whole numbers of more than 15 digits are
-        written as text; the last only unless they come from a spreadsheet (``are_numbers_exact``).
+        The new sheet repeats the header. Dates before 1900, floats that are not finite, and whole
+        numbers of more than 15 digits are written as text; the last only unless they come from a
+        spreadsheet (``are_numbers_exact``).
         """
         if self._row == SHEET_ROWS:
             self._let_filter()
@@ -105,7 +106,7 @@ class Spreadsheet:
         self._row += 1
 
     def _free_name(self) -> str | None:
-        """Return the name of the next sheet; None where nobody has named any."""
+        """Return the next sheet's free name, None without names."""
         if not self._name:
             return None
         taken = {sheet.get_name().casefold() for sheet in self._workbook.worksheets()}
@@ -141,7 +142,7 @@ class Spreadsheet:
             self._sheet.autofilter(0, 0, self._row - 1, len(self._header) - 1)
 
     def copy_to(self, stream: BinaryIO) -> None:
-        """Complete it, and copy it to where it belongs."""
+        """Complete the workbook, and copy it to a stream."""
         self._let_filter()
         try:
             self._workbook.close()
@@ -152,12 +153,12 @@ class Spreadsheet:
 
 
 def units_of(text: str) -> int:
-    """Return how long a text is as spreadsheets count; not exactly if it fits any cell."""
+    """Return a text's UTF-16 length, approximate for short texts."""
     return len(text) if 2 * len(text) <= CELL_UNITS else len(text.encode("utf-16-le")) // 2
 
 
 def start_of(text: str, n_units: int) -> str:
-    """Return as much of a text as is so long as spreadsheets count, without half a character."""
+    """Return a text's first UTF-16 units, without half a character."""
     return text.encode("utf-16-le")[: 2 * n_units].decode("utf-16-le", "ignore")
 
 
@@ -172,7 +173,7 @@ def _is_number(value: float, are_numbers_exact: bool) -> bool:
 
 
 def _form(value: object) -> str | None:
-    """Return the format of a cell that shows a date or a time as ISO 8601 has it."""
+    """Return a date or time's ISO 8601 cell format."""
     fraction = ".000" if getattr(value, "microsecond", 0) else ""
     if isinstance(value, timedelta):
         fraction = ".000" if value.microseconds else ""

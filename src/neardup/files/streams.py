@@ -1,4 +1,4 @@
-"""Open files and URLs as streams of bytes, decompressed and compressed, and where outputs go.
+"""Byte streams of files and URLs, compression and output destinations.
 
 All errors on the way to the bytes become ReadError or WriteError with the path, so no other module
 depends on the library that opened the file.
@@ -47,21 +47,18 @@ _BUFFER_BYTES = 1 << 16
 
 
 def compression_of(name: str) -> str | None:
-    """Return the codec that the last suffix of a file name stands for, None if it is not one."""
+    """Return the codec of a file name's suffix, or None."""
     return COMPRESSIONS.get(PurePosixPath(name).suffix.lower())
 
 
 def suffix_below(name: str) -> str:
-    """Return the last suffix of a file name below that of a compression, in lower case."""
+    """Return the lower-case suffix below a compression's suffix."""
     path = PurePosixPath(name.lower())
     return PurePosixPath(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix
 
 
 def ending_of(name: str) -> str:
-    """Return the suffix of a file's name in lower case, with that of a compression.
-
-    Empty for a name without a suffix.
-    """
+    """Return a name's lower-case suffix, with compression, empty if none."""
     path = PurePosixPath(name.replace("\\", "/").lower())
     if path.suffix in COMPRESSIONS:
         return PurePosixPath(path.stem).suffix + path.suffix
@@ -94,7 +91,7 @@ def is_url(location: str) -> bool:
 
 
 def is_remote(location: str) -> bool:
-    """Return whether a location is a URL, which fsspec opens, and no local file."""
+    """Return whether a location is a URL without a copy."""
     return is_url(location) and not isinstance(location, Copied)
 
 
@@ -106,7 +103,7 @@ def path_of(location: str) -> str:
 
 
 def parts_of(location: str) -> tuple[str, ...]:
-    """Split a path or a URL into folders and a file name that are safe in an output path."""
+    """Split a location into folders and name, safe for output."""
     if is_url(location):
         protocol, _, path = path_of(location).partition("://")
         return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
@@ -116,7 +113,7 @@ def parts_of(location: str) -> tuple[str, ...]:
 
 
 class Copied(str):
-    """A location that is shown by its name, and opened where a copy of it is.
+    """A location shown by name but opened at its copy.
 
     Parameters
     ----------
@@ -129,13 +126,13 @@ class Copied(str):
     copy: Path
 
     def __new__(cls, name: str, copy: Path) -> Self:
-        """Return the name, not that of the copy."""
+        """Return the name, with the copy as an attribute."""
         location = super().__new__(cls, name)
         location.copy = copy
         return location
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be copied by the name and the place, which ``str`` alone does not have."""
+        """Pickle the name and the copy's path."""
         return Copied, (str(self), self.copy)
 
 
@@ -143,22 +140,22 @@ class StandardInput(Copied):
     """The location of standard input."""
 
     def __new__(cls, copy: Path) -> Self:
-        """Return the name, not that of the copy."""
+        """Return the fixed name, with the copy as an attribute."""
         return super().__new__(cls, "standard input", copy)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be copied by the place alone."""
+        """Pickle the path of the copy alone."""
         return StandardInput, (self.copy,)
 
 
 def _place_of(location: str) -> str:
-    """Return where a local file is."""
+    """Return the local path of a location."""
     return str(location.copy) if isinstance(location, Copied) else location
 
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file, and the argument that names it or a folder or archive with it."""
+    """A file, with the argument that names or contains it."""
 
     location: str
     argument: str
@@ -175,13 +172,13 @@ class NamedFile:
 
     @property
     def is_below(self) -> bool:
-        """Whether the argument names a folder or archive with the file."""
+        """Whether the argument names a parent folder or archive."""
         n_named = len(self.named)
         return len(self.parts) > n_named and self.parts[:n_named] == self.named
 
     @property
     def is_walked(self) -> bool:
-        """Whether the argument names or matches a folder or archive with the file."""
+        """Whether the argument names or matches a folder or archive."""
         return "**" not in self.argument and len(self.parts) > len(self.named)
 
 
@@ -204,7 +201,7 @@ class InputStream:
             self._stream = _decompressing(self._raw, compression)
 
     def read(self, size: int) -> bytes:
-        """Return the next ``size`` bytes; fewer only at the end of the file."""
+        """Return the next ``size`` bytes, fewer only at the end."""
         with reading(self.location):
             data: bytes = self._stream.read(size)
             while 0 < len(data) < size and (more := self._stream.read(size - len(data))):
@@ -213,7 +210,7 @@ class InputStream:
         return data
 
     def read_into(self, room: memoryview) -> int:
-        """Fill memory with the next bytes; return how many, fewer only at the end of the file."""
+        """Fill memory with next bytes, fewer only at the end."""
         if not hasattr(self._stream, "readinto"):
             # Not all file systems of fsspec have it.
             data = self.read(len(room))
@@ -228,13 +225,13 @@ class InputStream:
 
     @property
     def position(self) -> int:
-        """How many bytes of the file have been read, as they are stored."""
+        """Number of stored bytes of the file read so far."""
         with reading(self.location):
             return int(self._raw.tell())
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """Size and time of last change of a local file; None for a URL."""
+        """Local file's size and modification time, None for a URL."""
         if is_remote(self.location):
             return None
         with reading(self.location):
@@ -247,7 +244,7 @@ class InputStream:
             raise EOFError
 
     def close(self) -> None:
-        """Close the file; errors no longer matter, everything asked for has been read."""
+        """Close the file, ignoring errors, as all reads are done."""
         for stream in (self._stream, self._raw):
             with contextlib.suppress(Exception):
                 stream.close()
@@ -260,7 +257,7 @@ class InputStream:
 
 
 class OutputStream:
-    """A file that is written from its start, compressed, in bytes that never vary.
+    """An output file, written sequentially and compressed reproducibly.
 
     Written bytes must not change any more: idle threads of a map compress them while the next
     pieces are made.
@@ -285,7 +282,7 @@ class OutputStream:
         self._packed = Handed(self._compress)
 
     def write(self, *parts: Buffer) -> None:
-        """Append bytes."""
+        """Append the parts in order."""
         self._has_failed = True
         with writing(self._destination):
             for part in parts:
@@ -316,7 +313,7 @@ class OutputStream:
         self._raw.write(data)
 
     def close(self) -> None:
-        """Complete the file; a second call does nothing, and neither does one after an error."""
+        """Complete the file, unless it is closed or failed."""
         if self._raw.closed:
             return
         if self._has_failed:
@@ -340,13 +337,13 @@ class OutputStream:
 
 
 def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
-    """Cut the rest of a stream into blocks of ``size`` bytes; the last may be shorter."""
+    """Yield blocks of ``size`` bytes, the last perhaps shorter."""
     while data := stream.read(size):
         yield data
 
 
 def file_has_changed(name: str) -> ReadError:
-    """Return the error for a source that no longer has the rows that it had."""
+    """Return the error for a source with changed rows."""
     message = "the file has changed since it was first read; run again when it is at rest"
     return ReadError(message, path=name)
 
@@ -357,7 +354,7 @@ def _open_raw(location: str) -> Any:
 
 
 def _decompressing(raw: Any, compression: str | None) -> Any:
-    """Return a stream of the decompressed bytes of an open file."""
+    """Return a decompressing stream of an open file."""
     if compression is None:
         return raw
     if compression == "gzip":
@@ -371,19 +368,19 @@ def _decompressing(raw: Any, compression: str | None) -> Any:
 
 
 def open_random(location: str) -> Any:
-    """Open an uncompressed file or URL as a binary file that can seek, as Parquet needs it."""
+    """Open an uncompressed file or URL for Parquet's random access."""
     with reading(location):
         return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
 
 
 def open_seekable(location: str) -> Any:
-    """Open an uncompressed file or URL as ``zipfile`` needs it: one that seeks as Python's do."""
+    """Open an uncompressed file or URL as seekable for ``zipfile``."""
     with reading(location):
         return _open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
 
 
 def file_size(location: str) -> int | None:
-    """Return the bytes that a local file has on disk; None for a URL, where it takes a request."""
+    """Return a local file's bytes on disk, None for URLs."""
     if is_remote(location):
         return None
     with reading(location):
@@ -391,7 +388,7 @@ def file_size(location: str) -> int | None:
 
 
 def state_of_url(location: str) -> str:
-    """Return a fingerprint of the file at a URL: its size and time, or its tag."""
+    """Return a URL's fingerprint: size and time, or its tag."""
     from fsspec.core import url_to_fs
 
     with reading(location):
@@ -469,7 +466,7 @@ _INCOMPLETE = "the compressed data end too early; the file is incomplete, get a 
 
 
 def _reason(error: OSError) -> str:
-    """Describe an OSError in the words of the system or of Arrow's decompressors."""
+    """Describe an OSError with the system's or Arrow's message."""
     if error.errno is not None:
         return f"cannot be read: {error.strerror or error}"
     # Arrow's own words for an early end; zlib's variant is misspelled there.
@@ -479,7 +476,7 @@ def _reason(error: OSError) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error; Arrow's have several lines."""
+    """Return an error's message on one line."""
     return " ".join(str(error).split())
 
 
@@ -491,23 +488,23 @@ def _open_url(location: str) -> Any:
 
 
 class Destination(ABC):
-    """A file or a folder to be written; ``str`` is its name in errors."""
+    """A file or folder to write, with ``str`` for errors."""
 
     @abstractmethod
     def __truediv__(self, name: str) -> Destination:
-        """Return the place of a file or folder below."""
+        """Return the destination of a file or folder below."""
 
     @abstractmethod
     def make_folder(self) -> None:
-        """Make it a folder, where folders are there without files in them."""
+        """Create the folder, unless the system has no empty folders."""
 
     @abstractmethod
     def create(self) -> BinaryIO:
-        """Open it as a new file; folders on the way are created, an existing file is replaced."""
+        """Create and open the file, with parent folders, replacing another."""
 
     @abstractmethod
     def into_folder(self, name: str) -> None:
-        """Replace the file by a folder that has it under this name."""
+        """Replace the file by a folder with it as ``name``."""
 
     def write_text(self, text: str) -> None:
         """Write a text, its ends of lines as they are."""
@@ -532,7 +529,7 @@ class LocalDestination(Destination):
         _make_folders(self._path)
 
     def into_folder(self, name: str) -> None:
-        """Move the file aside, for a moment, to make room for the folder."""
+        """Move the file into a new folder of its name."""
         aside = self._path.with_name(f".{self._path.name}.{name}")
         self._path.rename(aside)
         self._path.mkdir()
@@ -545,7 +542,7 @@ class LocalDestination(Destination):
 
 
 def _make_folders(path: Path) -> None:
-    """Make a folder and its parents, any number; pathlib recurses."""
+    """Make a folder with any number of parents, without recursion."""
     missing = []
     while not path.is_dir():
         missing.append(path)
@@ -572,12 +569,12 @@ UNPACK = "unpack it and name the folder"
 
 
 def most_bytes(size: int) -> int:
-    """Return how much an archive of a size may hold."""
+    """Return the unpacked bytes allowed for an archive's size."""
     return max(MOST_BYTES, MOST_TIMES * size)
 
 
 def too_large(archive: str, limit: int) -> InvalidInputError:
-    """Return the error for an archive that holds more than ``limit`` bytes."""
+    """Return the error for an archive of over ``limit`` bytes."""
     message = (
         f"the archive unpacks to more than {limit:,} bytes, the larger of {MOST_BYTES:,} and "
         f"{MOST_TIMES} times its own size; if it was not made to fill disks, {UNPACK}"
@@ -586,7 +583,7 @@ def too_large(archive: str, limit: int) -> InvalidInputError:
 
 
 def check_unpacked(n_bytes: int, size: int | None, where: str, path: str | None) -> None:
-    """Raise InvalidInputError if unpacked data takes more memory than ``size`` allows."""
+    """Raise InvalidInputError if unpacked data exceeds the limit for ``size``."""
     limit = most_bytes(size or 0)
     if n_bytes > limit:
         message = (

@@ -1,4 +1,4 @@
-"""WARC: the pages of a crawl, one record each, as FastWARC reads them.
+"""WARC files, with a page per record, read by FastWARC.
 
 Rows are the answers of servers that are HTML or plain text, files as such, and texts that were made
 of answers (WET). Rows count all records of a file, so that numbers are places in it; records of
@@ -75,7 +75,7 @@ def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
 
 
 class WarcSource(RawSource):
-    """A WARC file: its pages by the ids of their records.
+    """A WARC file of pages, with record ids as ids.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ class WarcSource(RawSource):
         self._options = options
 
     def schema(self) -> pa.Schema:
-        """Return the columns; ``id`` is that of the record of a page."""
+        """Return the schema, with the record's id as ``id``."""
         return _SCHEMA
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the records of pages from the start of the file."""
+        """Read the records of pages from the file's start."""
         with self.open() as stream:
             rows: list[bytes] = []
             numbers: list[int] = []
@@ -153,10 +153,9 @@ class WarcSource(RawSource):
         return _WarcBlock(self.location, raw, self._options, self.kept_texts)
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that begins with the record that describes the file, if there is one.
+        """Open a writer, beginning with the description record, if any.
 
-        Where the file is compressed with gzip each record is so by itself, so that any can be read
-        without the others.
+        If the file is gzip, each record is compressed separately, so that any can be read alone.
         """
         # Read before there is an output, which nobody would close after an error.
         first = self._first_record()
@@ -172,7 +171,7 @@ class WarcSource(RawSource):
 
 
 class _Forward:
-    """A stream as FastWARC reads it, without a byte-order mark; it never goes back."""
+    """A forward-only stream for FastWARC, without a byte-order mark."""
 
     def __init__(self, stream: InputStream) -> None:
         self._stream, self._position = stream, 0
@@ -199,7 +198,7 @@ class _Forward:
 
 
 def _page_record(record: WarcRecord) -> bytes | None:
-    """Return the bytes of a record that is a page; None of another one, which is not read."""
+    """Return a page record's bytes, None for unread other records."""
     kind = _kind(record)
     if kind not in _ROW_TYPES:
         return None
@@ -219,7 +218,7 @@ def _kind(record: WarcRecord) -> str:
 
 
 def _written(record: WarcRecord, head: bytes = b"") -> bytes:
-    """Return the bytes of a record, of whose content the beginning was read before."""
+    """Return a record's bytes, including its already read head."""
     out = BytesIO()
     record.headers.write(out)
     out.write(head)
@@ -234,7 +233,7 @@ def _media_type(content_type: str | None) -> str:
 
 
 class _WarcWriter(RowWriter):
-    """Writes records one after the other, or each compressed by itself."""
+    """Writer of records, in one stream or each compressed separately."""
 
     def __init__(self, output: OutputStream, header: bytes, *, is_packed: bool) -> None:
         self._output, self._is_packed = output, is_packed
@@ -248,13 +247,13 @@ class _WarcWriter(RowWriter):
         return [self._packed(raw[index]) for index in range(len(raw))]
 
     def append(self, prepared: list[bytes]) -> None:
-        """Append records."""
+        """Append records to the file."""
         if prepared:
             self._output.write(*prepared)
             self._is_empty = False
 
     def close(self) -> None:
-        """Complete the file; a compressed one without records has an empty piece."""
+        """Complete the file, even an empty gzip file."""
         if self._is_empty:
             self._output.write(self._packed(b""))
         self._output.close()
@@ -295,7 +294,7 @@ class _WarcBlock(RawBlock):
         return problems.with_bad_rows(rows)
 
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
-        """Return some columns; texts are extracted only if they are among them."""
+        """Return some columns, extracting texts only if requested."""
         there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
         has_text = names is None or "text" in names
         texts = self._parse(raw, ColumnNames(), skip_bad=False).text if has_text else None
@@ -303,7 +302,7 @@ class _WarcBlock(RawBlock):
 
 
 def _columns_of(pages: list[_Page], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
-    """Return some columns of pages, whose texts are given if they are among them."""
+    """Return some columns of pages, with given texts if requested."""
     columns = {
         name: texts
         if name == "text"
@@ -314,7 +313,7 @@ def _columns_of(pages: list[_Page], names: Sequence[str], texts: pa.Array | None
 
 
 class _Page:
-    """A record of a page, and its columns but for the text."""
+    """A page's record, with its columns except the text."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -374,7 +373,7 @@ class _Page:
 
 
 def _parsed(data: bytes, decode: Literal["none", "all"]) -> WarcRecord:
-    """Return a record with its headers; ``decode`` names the codings that are taken off."""
+    """Return a record with headers, removing ``decode`` content codings."""
     from fastwarc.warc import ArchiveIterator
 
     record = next(ArchiveIterator(BytesIO(data), parse_http=False))
@@ -384,7 +383,7 @@ def _parsed(data: bytes, decode: Literal["none", "all"]) -> WarcRecord:
 
 
 def _host(address: str | None) -> str | None:
-    """Return the host of an address in small letters, without port; None where there is none."""
+    """Return an address's lower-case host without port, or None."""
     try:
         return urlsplit(address or "").hostname or None
     except ValueError:
