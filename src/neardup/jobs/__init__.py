@@ -1,1 +1,1 @@
-"""Jobs, one package or module each: stages in order, and the result."""
+"""Jobs: the stages of each in order, and its result."""

@@ -1,4 +1,4 @@
-"""``align``: shared passages of two collections, or of the documents of one.
+"""``align``: passages shared by two collections, or within one.
 
 Windows of documents are looked up, their hits chained, and the ends of passages refined.
 """
@@ -90,7 +90,7 @@ from neardup.tables import Int64s
 
 @dataclass(frozen=True)
 class Aligned:
-    """Some queries in input order, and their passages shared with the other collection.
+    """Queries in input order, and their passages shared with documents.
 
     ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``places`` are rows of
     query, its first token, document, its first token; queries are counted among these, documents
@@ -123,7 +123,7 @@ class Queries:
     is_one: bool
 
     def align(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Aligned]:
-        """Yield the passages of queries, in batches of the best size."""
+        """Yield the passages of queries, in batches of suitable size."""
         workspace, runner, options = means.workspace, means.runner, self.options
         index = within_memory(self.shared.opened, workspace)
         aligner = Aligner(index, self.plan, workspace, runner)
@@ -156,7 +156,7 @@ class Queries:
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:
-    """Return the documents of the same collection that each query may find.
+    """Return the documents that each query may find.
 
     These are later documents, optionally the query itself, or all others. ``own`` are the queries'
     numbers.
@@ -196,7 +196,7 @@ class Found:
         return PassageResult(self.passages, summary, pairs, self.hidden)
 
     def counts(self, *, is_one: bool) -> dict[str, int]:
-        """Count passages and documents, of one collection or of the first of two."""
+        """Count passages and documents of one collection, or the first."""
         aligned = self.places[:, [0, 2]] if is_one else self.places[:, 0]
         return {
             "aligned_documents": len(np.unique(aligned)),
@@ -236,7 +236,7 @@ class Found:
         return Found(passages, summary, places, extents, self.n_ignored[::-1], self.hidden)
 
     def earlier_first(self) -> Found:
-        """Make the earlier of two documents of a collection the query."""
+        """Make the earlier document of each pair the query."""
         is_later = self.places[:, 0] > self.places[:, 2]
         turned = self.exchanged().take(np.flatnonzero(is_later))
         return _joined([self.take(np.flatnonzero(~is_later)), turned])
@@ -248,7 +248,7 @@ class Found:
 
 
 def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
-    """Join passages of both directions without duplicates, in the order of the queries."""
+    """Join passages of both directions, in query order, without duplicates."""
     joined = _joined(found)
     names = "query_start", "query_end", "doc_start", "doc_end"
     spans = np.stack([joined.passages[name].to_numpy() for name in names], axis=1)
@@ -294,7 +294,7 @@ def read_templates(
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
-    """Read the templates like the texts of an alignment, except for ids, in this process."""
+    """Read the texts of templates in this process, without ids."""
     if isinstance(other, NewDocuments):
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
     else:
@@ -316,7 +316,7 @@ def key_of_alignment(
     ignore: Sequence[Source],
     runner: Runner,
 ) -> dict[str, Any] | None:
-    """Return the inputs that identify the passages; None if they cannot be identified."""
+    """Return the inputs that identify the passages, None if unidentifiable."""
     files = {"inputs": sources, "ignore": ignore}
     if isinstance(other, PassageHandle):
         return key_with_index("align", options, other.view(runner), other.folder, **files)
@@ -471,7 +471,7 @@ def _summary(
     scheme: PassageScheme,
     sizes: Int64s,
 ) -> dict[str, Any]:
-    """Describe the result; ``sizes`` are the token counts of the other collection's documents."""
+    """Describe the result, given the sizes of the other documents."""
     return {
         "documents": [counts.n_queries, len(sizes)],
         "empty_documents": [counts.n_empty, int((sizes == 0).sum())],

@@ -1,4 +1,4 @@
-"""The reference collection of an alignment: an existing index, or documents to index."""
+"""Reference of an alignment: an index, or documents to index."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class NewDocuments:
     is_input: bool = False
 
     def idf_for(self, n_documents: int) -> InverseFrequency | None:
-        """Return the inverse frequency that replaces the scheme's for few documents."""
+        """Return the inverse frequency for few documents, None for many."""
         return self.idf_of_few if n_documents < _FEW else None
 
     def weighed(self, index: OpenPassages) -> OpenPassages:
@@ -124,7 +124,7 @@ def choose_other(
 def no_other(
     sources: Sequence[Source], options: AlignOptions, scheme: Mapping[str, Any]
 ) -> NewDocuments:
-    """Return the documents of one collection, to be aligned with each other."""
+    """Return the documents of one collection to align among themselves."""
     read = PassageReading(columns_of(options), options.skip_bad)
     return _new(sources, read, options, scheme, is_input=True)
 
@@ -154,7 +154,7 @@ def _new(
 
 
 class Made(NamedTuple):
-    """Skipped rows of a collection, and the number of ignored tokens."""
+    """Skipped rows of a collection, and its ignored tokens."""
 
     skipped: Sequence[SkippedRow] = ()
     n_ignored: int = 0
@@ -162,7 +162,7 @@ class Made(NamedTuple):
 
 @contextmanager
 def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenPassages], Made]]:
-    """Open an index, or index documents for the duration of the block.
+    """Open an index, or index documents for this block.
 
     Yields it with the skipped rows and ignored tokens. A new index is in the work folder, and is
     removed after the block; for a few documents in memory, it has no folder.
@@ -194,7 +194,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
 def _index_in_folder(
     engine: Engine, other: NewDocuments, scheme: PassageScheme, folder: Path
 ) -> tuple[OpenPassages, Addition]:
-    """Index documents in segments made by tasks, joined in a folder."""
+    """Index documents in a folder, in segments made by tasks."""
     read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
     frequencies = None
     if scheme.weighting.idf != "unary":
@@ -223,7 +223,7 @@ def _list_tokens(
 
 
 class _SegmentFile:
-    """The file of a segment, in a folder or, from another process, in memory."""
+    """File of a segment, pickled with its bytes between processes."""
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:
         self._path, self._data = path, data
@@ -240,7 +240,7 @@ class _SegmentFile:
 
 
 class _MadeSegment(NamedTuple):
-    """A segment of documents, and their rows; the record is None if all rows were skipped."""
+    """Segment and its rows, without record if all were skipped."""
 
     record: SegmentRecord | None
     file: _SegmentFile
@@ -287,7 +287,7 @@ _CONTAINED = PassagePreset("0.65", recall="0.95", min_tokens=40, scheme={"idf": 
 
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
-    """Make the plan of an alignment for the scheme of an index."""
+    """Plan an alignment for the scheme of an index."""
     usual, times = usual_of(options), options.most_times
     threshold = exact_fraction(
         "threshold", usual.threshold if options.threshold is None else options.threshold
@@ -315,7 +315,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
 
 
 def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the preset's choices for a summary; ``scheme`` is empty with an index."""
+    """Return the preset's choices, without a scheme for an index."""
     usual = passages_for(options.preset)
     row: dict[str, Any] = {"threshold": usual.threshold, "recall": usual.recall}
     # Options not given are taken from the preset.
@@ -328,7 +328,7 @@ def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[s
 
 
 def recalls_of(plan: AlignmentPlan, scheme: PassageScheme) -> dict[str, float]:
-    """Return the predicted recalls of a shortest passage at the threshold for a summary.
+    """Return predicted recalls of a shortest passage at the threshold.
 
     With min-hashes, it is the recall of one window multiplied by the probability of finding it. If
     order matters, there is one for changed words, and one for words also moved within sentences.
@@ -367,7 +367,7 @@ def most_documents(most: int | str | None, n_documents: int) -> int | None:
 def choose_options(
     given: AlignSchemeOptions, names: tuple[str, str], *, has_other: bool
 ) -> tuple[AlignOptions, dict[str, Any]]:
-    """Separate the options of an alignment from given options of a scheme.
+    """Separate the options of an alignment from a scheme's options.
 
     ``names`` are the names of both collections; ``has_other`` is whether the second exists.
     """

@@ -123,7 +123,7 @@ def choose(
 def choose_documents(
     engine: Engine, sources: Sequence[Source] | None, table: GivenPairs, options: ChooseOptions
 ) -> DeduplicationResult:
-    """Decide by a table of pairs which documents stay, of sources or (None) of the table.
+    """Select documents to keep in sources, None for the table.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def choose_documents(
 
 
 def _check_no_data(options: ChooseOptions, run: RunOptions | None, policy: KeepPolicy) -> None:
-    """Raise for options of documents and memory if no documents are read."""
+    """Raise for options of documents and memory without data."""
     if policy.rule != "first":
         message = f"keep {options.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")

@@ -53,7 +53,7 @@ _B: Int64s = _A + 1
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """Shingles of two texts as a set, as a multiset, and weighted."""
+    """Shingles of two texts: as a set, numbered, and weighted."""
 
     of_set: ShingleScheme
     numbered: ShingleScheme
@@ -109,7 +109,7 @@ def measure_texts(
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
-    """Yield all measures of two sets; they are 0 for an empty one."""
+    """Yield all measures of two sets, 0 for empty sets."""
     sizes = sets.sizes
     overlaps = np.zeros(1, np.int64)
     if sizes.min() > 0:
@@ -126,7 +126,7 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
 
 
 def _measure_edits(texts: Texts, options: CompareOptions) -> list[Measured]:
-    """Count the edits of characters; only equality is detected beyond the limit."""
+    """Count the edits of characters, only equality beyond the limit."""
     a, b = folded_strings(texts, options.part(Normalisation, casefold=bool(options.casefold)))
     longer, distance, share = max(len(a), len(b)), None, None
     if a == b or len(a) * len(b) <= options.edit_limit**2:
@@ -189,7 +189,7 @@ def find_passages(
     options: CompareOptions,
     runner: Runner,
 ) -> list[SharedPassage]:
-    """Find the shared passages of two texts, in order of position in the first.
+    """Find the shared passages in order of the first text.
 
     ``min_tokens`` None is 20, or half the tokens of the shorter text if that is less. The windows
     of one text are looked up in an index of the other; the roles do not depend on the order of the
@@ -234,9 +234,9 @@ def find_passages(
 def _find_changes(
     x: TokenPlaces, y: TokenPlaces, x_range: Range, y_range: Range
 ) -> tuple[Ranges | None, Ranges | None]:
-    """Return the ranges of two passages outside a longest common subsequence of tokens.
+    """Return the ranges of two passages outside their common tokens.
 
-    None if it would take too much memory.
+    These tokens are a longest common subsequence. None if it would take too much memory.
     """
     x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
     x_hashes, y_hashes = x.hashes[x_slice], y.hashes[y_slice]
@@ -268,14 +268,14 @@ def _count_same(x: Uint64s, y: Uint64s) -> int:
 
 
 def _append(ranges: list[Range], place: Range) -> None:
-    """Add a range, or widen the last one: several tokens may be in one character."""
+    """Add a range, merged with the last if they touch."""
     if ranges and place[0] <= ranges[-1][1]:
         place = (ranges.pop()[0], place[1])
     ranges.append(place)
 
 
 def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Ranges, float]:
-    """Return the ranges of tokens outside all passages, and the share of tokens inside.
+    """Return token ranges outside all passages, and the share inside.
 
     A range extends from the first character of its first token to the last one of its last.
     """
@@ -301,7 +301,7 @@ def compare_texts(
     names: tuple[str, str] = ("a", "b"),
     runner: Runner,
 ) -> CompareResult:
-    """Compare two texts; see ``compare``. ``names`` are their names in the result."""
+    """Compare two texts, with their names in the result."""
     plan = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
         check_text(name, text)

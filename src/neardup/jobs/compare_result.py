@@ -1,4 +1,4 @@
-"""Result of comparing two texts: values, words, tables and a page."""
+"""Result of comparing two texts: values, tables and a page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Ranges = tuple[Range, ...]
 
 @dataclass(frozen=True)
 class TextSize:
-    """Sizes of a text: characters, tokens, distinct shingles, and shingles with copies.
+    """Characters, tokens, distinct shingles, and shingles of a text.
 
-    ``weight`` is the sum of the weights of its shingles.
+    ``numbered_shingles`` counts copies; ``weight`` is the sum of the weights of its shingles.
     """
 
     characters: int
@@ -54,7 +54,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class SharedPassage:
-    """A passage of both texts; positions are characters, ends exclusive.
+    """A passage of both texts, in characters, with exclusive ends.
 
     ``similarity`` is exact, of the two passages as sets of tokens. ``changes_a`` and ``changes_b``
     are the differences: the tokens outside a longest common subsequence. None for too long
@@ -97,7 +97,7 @@ _ELEMENTS = {
 
 
 def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
-    """Return a table of both texts' sizes; the first row is its head."""
+    """Return a table of both texts' sizes, with header."""
     rows: list[tuple[str, ...]] = [("", *map(_printable, result.names))]
     for name, label in (
         ("characters", "characters"),
@@ -110,7 +110,7 @@ def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
 
 
 def measure_rows(result: CompareResult) -> list[tuple[str, ...]]:
-    """Return a table with a row per measure; the first row is its head."""
+    """Return a table of measures, one per row, with header."""
     rows = [
         (each.name, _ELEMENTS[each.elements].format(**result.options), _exact(each))
         for each in result.measures
@@ -193,7 +193,7 @@ def _more(n: int) -> Iterator[str]:
 
 
 def _ranges_in(text: str) -> Callable[[Range], str]:
-    """Return a formatter for ranges of a text, with positions if it has several lines."""
+    """Return a formatter of ranges, with positions in multi-line texts."""
     line = line_in(text) if "\n" in text or "\r" in text else None
 
     def show(place: Range) -> str:
@@ -233,7 +233,7 @@ class CompareResult(Result):
     summary: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
-        """Return a measure by name, or by name and elements; the first one for a name.
+        """Return the first measure by name, or name and elements.
 
         Raises
         ------
@@ -246,7 +246,7 @@ class CompareResult(Result):
         raise KeyError(key)
 
     def headline(self) -> str:
-        """Return the similarity of the texts, and the number of shared passages."""
+        """Return the similarity, and the number of shared passages."""
         similarity = self["jaccard"].exact
         shared = counted(len(self.passages), "shared passage")
         return f"jaccard {similarity:.4f}, {shared}"
@@ -276,7 +276,7 @@ class CompareResult(Result):
         return pa.Table.from_pylist(rows, pa.schema(kinds))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything except the texts as plain values; ``--json`` prints it."""
+        """Return everything except the texts as plain values."""
         differences = asdict(self.differences)
         return {
             "names": list(self.names),
@@ -290,9 +290,9 @@ class CompareResult(Result):
     def report(
         self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
     ) -> Report:
-        """Return a page with both texts side by side, shared passages linked by colour.
+        """Return a page with both texts side by side.
 
-        It takes no arguments, because the result has both texts.
+        Colour links shared passages. There are no arguments, because the result has both texts.
         """
         if any(each is not None for each in (data, against, labels, read)):
             message = "arguments have no effect on the page of two texts; leave them out"
@@ -315,7 +315,7 @@ class CompareResult(Result):
         return self.report().html
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page (.html) or the plain values (.json), by the file's ending.
+        """Write the page (.html) or the plain values (.json).
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""``drop``: remove the documents that a table names from a collection."""
+"""``drop``: remove the documents of a table from a collection."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ DEFAULT_COLUMN = "doc_id"
 
 
 class NamedIds:
-    """The distinct ids in a table, or in a text with one id per line.
+    """Distinct ids in a table, or in lines of text.
 
     A folder may contain several tables or texts, such as partial results. Memory: 17 bytes per id
     in addition to the ids.
@@ -108,7 +108,7 @@ class NamedIds:
         return len(self._ids)
 
     def meet(self, ids: pa.Array, is_document: Bools) -> Bools:
-        """Return a mask of the named documents, and record that they exist."""
+        """Return a mask of the named documents, and record them."""
         import pyarrow as pa
 
         # A skipped row has no id.
@@ -119,13 +119,13 @@ class NamedIds:
         return is_named
 
     def missing(self) -> tuple[int, str]:
-        """Return the number of missing named documents, and the first missing id."""
+        """Count the missing documents, and return the first missing id."""
         missing = np.flatnonzero(~self._is_met)
         return len(missing), self._ids[int(missing[0])].as_py() if len(missing) else ""
 
 
 def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
-    """Return an id column as strings; ids may also be integers."""
+    """Return an id column as strings, also for integer ids."""
     import pyarrow as pa
 
     try:
@@ -159,7 +159,7 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
 
 
 def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
-    """Return the table that names documents, and its column of ids.
+    """Return the table that names documents, and its id column.
 
     For an output folder of ``dedup`` or ``drop``, it is the table of removed documents.
     """

@@ -48,7 +48,7 @@ _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 @dataclass(frozen=True)
 class _Question:
-    """Selection of pairs: by an estimate of a measure, by common super-shingles, or all."""
+    """Selection of pairs: by a measure, by super-shingles, or all."""
 
     measure: str
     threshold: Fraction | None
@@ -58,7 +58,7 @@ class _Question:
 
 @dataclass(frozen=True)
 class _FoundPairs:
-    """Estimates of the selected pairs, and counts of all estimated ones."""
+    """Estimates of the selected pairs, and counts of all."""
 
     table: pa.Table
     n_pairs: int
@@ -70,7 +70,7 @@ class _FoundPairs:
 
 @dataclass(frozen=True)
 class _Couple:
-    """One part of a collection, or two parts in one table, whose pairs are estimated.
+    """One or two parts of collections, whose pairs are estimated.
 
     The first ``n_left`` rows are the first of two parts, None for one. ``starts`` are the numbers
     of the first rows of both parts in their collections; ``n_short`` counts short sketches in parts
@@ -139,7 +139,7 @@ class _Couple:
         return _FoundPairs(table, len(left), n_unusable, last=last)
 
     def _exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
-        """Return which pairs are exact copies, null if unknown; an empty document is not one."""
+        """Return whether pairs are non-empty exact copies, null if unknown."""
         of_left, of_right = (self.digests.take(pa.array(rows)) for rows in (left, right))
         is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
         return pc.and_(pc.equal(of_left, of_right), is_filled)
@@ -154,7 +154,7 @@ class _Couple:
 
 
 def _couple_parts(sides: Sequence[SketchParts], *, both_ways: bool) -> Iterator[_Couple]:
-    """Yield couples of parts that cover each pair of one collection, or of two, once.
+    """Yield couples of parts that cover each pair once.
 
     With ``both_ways``, pairs of different parts of one collection come in both orders.
     """
@@ -253,7 +253,7 @@ def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
 
 
 def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | None:
-    """Check the options of super-shingles; return None without them.
+    """Make the rule of super-shingles, None without them.
 
     Raises
     ------
@@ -302,7 +302,7 @@ class EstimateResult(TableResult):
 
     @property
     def table(self) -> pa.Table:
-        """The pairs."""
+        """The pairs, as an Arrow table."""
         return self.pairs
 
     def headline(self) -> str:
@@ -446,7 +446,7 @@ def estimate_files(
 
 @dataclass(frozen=True, repr=False)
 class ClusterResult(TableResult):
-    """Clusters of documents.
+    """Clusters of documents by sketches.
 
     ``clusters`` has a row per document: ``id``, ``cluster_id`` (from 0, in the order of first
     members), ``cluster_size`` and ``representative_id``, the first member. ``summary`` has counts.
@@ -459,7 +459,7 @@ class ClusterResult(TableResult):
 
     @property
     def table(self) -> pa.Table:
-        """The clusters."""
+        """The clusters, as an Arrow table."""
         return self.clusters
 
     def headline(self) -> str:
@@ -480,7 +480,7 @@ def cluster_sketches(
     representative: Representative = "first",
     run: RunOptions | None = None,
 ) -> ClusterResult:
-    """Group documents greedily by their sketches: each joins the most similar cluster.
+    """Group documents greedily, each into the most similar cluster.
 
     Parameters
     ----------

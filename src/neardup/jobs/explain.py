@@ -1,4 +1,4 @@
-"""``explain``: why a document was removed or kept, recomputed from the texts."""
+"""``explain``: why a document was removed or kept, recomputed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WEIGHT_UNIT = 2.0**-20
 
 @dataclass(frozen=True)
 class TextComparison:
-    """Two documents compared again: the explained one and its keeper or nearest neighbour.
+    """An explained document compared with its keeper or nearest neighbour.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class TextComparison:
 
 @dataclass(frozen=True, repr=False)
 class ExplainResult:
-    """Why a document was removed or kept; ``print`` shows it.
+    """The reason why a document was removed or kept.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ExplainResult:
         return self.to_text()
 
     def to_text(self) -> str:
-        """Return the document's decision, the similarity of both texts, and their differences."""
+        """Return the decision, the similarity and the differences as text."""
         lines = [self._headline(), f"  it is in {_place_of(self.document)}"]
         if self.other is not None and self.removal is not None:
             lines.append(f"  {printable(self.other.id)} is in {_place_of(self.other)}")
@@ -125,7 +125,7 @@ class ExplainResult:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything except the texts as plain values; ``--json`` prints it."""
+        """Return everything except the texts as plain values."""
         found = self.comparison
         other = self.other
         return {
@@ -188,7 +188,7 @@ class ExplainResult:
 
 
 def _number(value: float) -> str:
-    """Return a similarity with four digits, 0 or 1 only if it is exact."""
+    """Format a similarity, 0 or 1 only if exact."""
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.10g}"
 
 
@@ -279,7 +279,7 @@ def _number_of(outcome: Outcome, identifier: object) -> int:
 
 
 def _read_kept(outcome: Outcome, number: int) -> Document:
-    """Return a kept document; without its text if only ids are known."""
+    """Return a kept document, without text if unavailable."""
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
     text = None
     if outcome.summary["input_files"]:
@@ -290,7 +290,7 @@ def _read_kept(outcome: Outcome, number: int) -> Document:
 def _weighed(
     scheme: DecidingScheme, outcome: Outcome, against: ReadCollection | None
 ) -> DecidingScheme | None:
-    """Return the scheme with counted document frequencies; None if they differ from the job's."""
+    """Return the scheme with counted frequencies, None if they differ."""
     shingles = scheme.reading.shingles
     frequencies = count_documents(
         frequency_lists(shingles.tokenizer.hash_tokens(texts), shingles)
@@ -393,13 +393,13 @@ class DecidingScheme:
 
     @property
     def n_bands(self) -> int | None:
-        """Number of bands; None without bands."""
+        """Number of bands, None without bands."""
         return None if self.reading.banding is None else self.reading.banding.bands
 
     def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
-        """Return the bands, from 0, in which two texts share a bucket; None without bands.
+        """Return the bands in which two texts share a bucket.
 
-        A text without tokens is not in a bucket.
+        Bands are numbered from 0; None without bands. A text without tokens is not in a bucket.
         """
         plan = self.reading
         if plan.banding is None:
@@ -414,10 +414,10 @@ class DecidingScheme:
 def restore_scheme(
     summary: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> DecidingScheme | None:
-    """Restore the scheme of a summary; None if the decision used no shingles.
+    """Restore the scheme of a summary, None without shingles.
 
-    That is the case for pairs of another measure, or of unknown shingles. ``tokenizer`` is the
-    ``tokenizer.json`` or the function of the deduplication, if it had one.
+    A decision uses no shingles for pairs of another measure, or of unknown shingles. ``tokenizer``
+    is the ``tokenizer.json`` or the function of the deduplication, if it had one.
     """
     described, threshold = summary["scheme"], summary["threshold"]
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:

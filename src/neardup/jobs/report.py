@@ -117,7 +117,7 @@ class _Given:
     hidden: HiddenText | None = None
 
     def check_only(self, result: str, *names: str) -> None:
-        """Raise if an argument has no effect on a report of this result."""
+        """Raise if an argument has no effect on this report."""
         for name in ("data", "against", "labels"):
             if getattr(self, name) is not None and name not in names:
                 message = f"{name} has no effect on a report of {result}; leave it out"
@@ -132,7 +132,7 @@ def make_report(
     options: ReportOptions,
     runner: Runner,
 ) -> Report:
-    """Make the page of a result of any job; arguments as of ``report``."""
+    """Make the page of a result, with arguments of ``report``."""
     given = _Given(
         None if own is None else ReadCollection(own, columns_of(options), options.skip_bad),
         None
@@ -194,7 +194,7 @@ def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
 def report_of_dedup(
     outcome: Outcome, runner: Runner, against: ReadCollection | None = None
 ) -> Report:
-    """Make the page of a deduplication: an output folder, or a result in memory."""
+    """Make the page of a deduplication, in memory or written."""
     removed = RemovedTable.read(outcome.removed)
     chosen, keepers = removed.examples(), removed.keepers()
     wanted = [*chosen, *keepers]
@@ -211,7 +211,7 @@ def report_of_dedup(
 def report_of_table(
     rows: TableRows, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
 ) -> Report:
-    """Make the page of a table of pairs, estimates, matches or passages."""
+    """Make the page of a table of pairs or passages."""
     if given.data is not None and given.against is not None:
         name_apart(given.against.sources, given.data.sources, an_id_of_others(rows))
     is_two = True if given.against is not None else None

@@ -51,11 +51,11 @@ def review(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Report:
-    """Make a page for judging pairs: the same, not the same, unsure.
+    """Make a page to judge pairs as same or different.
 
-    The page shows both documents of a pair side by side, field by field, with differences marked,
-    the least certain pair first. It keeps the judgements in the browser, and exports them as a CSV
-    file for ``labels`` of this function and of ``report``.
+    Pairs may also be judged unsure. The page shows both documents of a pair side by side, field by
+    field, with differences marked, the least certain pair first. It keeps the judgements in the
+    browser, and exports them as a CSV file for ``labels`` of this function and of ``report``.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def make_review(
     options: ReviewOptions,
     runner: Runner,
 ) -> Report:
-    """Make the page of a table of pairs; arguments as of ``review``."""
+    """Make the page of a table of pairs for ``review``."""
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     if labels is not None:
@@ -211,7 +211,7 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
 
 
 def _check_no_labels(sources: Sequence[Source]) -> None:
-    """Raise if there are labels among the documents, as with several files after --labels."""
+    """Raise if documents include labels, from several files after --labels."""
     for source in sources:
         if {*ID_COLUMNS, LABEL} <= set(source.column_names() or ()):
             message = "these are labels, not documents; labels are one file"

@@ -1,4 +1,4 @@
-"""Search an index for documents or passages, and make a table of the hits."""
+"""Search of an index for documents or passages, with tables."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def search_documents(
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources, among index documents that meet a condition."""
+    """Look up source documents among index documents that meet ``condition``."""
     check_effect(options, sources)
     index = shared.opened
     measure = _measure_of(index.scheme, options)
@@ -126,7 +126,7 @@ def search_sketches(
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every sketch as ``search_documents``; similarities are estimates."""
+    """Look up every sketch as ``search_documents``, estimating the similarities."""
     for name in (*WhereOptions.known, *TextReadingOptions.known):
         if getattr(options, name) != options.known[name].default:
             raise no_effect(name, "on sketches", "search by the texts", "queries")
@@ -161,9 +161,9 @@ def search_sketches(
 
 
 def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
-    """Return the hash functions of sketches that can be looked up in an index.
+    """Return the hash functions of sketches for an index lookup.
 
-    ``parameter`` is their name in messages.
+    ``parameter`` is the name of the sketches in messages.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measu
 def _describe(
     counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
-    """Describe options and results, the least similar of them by its similarity.
+    """Describe options and results, and the least similarity of results.
 
     The recall is for the least guaranteed similarity.
     """
@@ -237,7 +237,7 @@ def _describe(
 
 
 def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) -> Hits:
-    """Return the hits whose documents meet a condition; None keeps all."""
+    """Return the hits that meet a condition, None for all."""
     if condition is None:
         return hits
     documents, places = np.unique(hits.documents, return_inverse=True)
@@ -301,7 +301,7 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
 
 @dataclass(frozen=True)
 class Searched:
-    """Some queries in input order, and the passages found for them.
+    """Queries in input order, and the passages found for them.
 
     ``sizes`` are their numbers of tokens. ``queries`` has the number of each passage's query among
     these.
@@ -316,7 +316,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class _Search:
-    """Lookup of queries in an index; ``placer`` names the beginnings of passages, if requested."""
+    """Lookup of queries in an index, with an optional ``placer``."""
 
     shared: SharedIndex[OpenPassages]
     plan: SearchPlan

@@ -1,4 +1,4 @@
-"""``similarity`` of two texts, and ``extract``, the most similar of many, without tables."""
+"""Similarity of two texts, and ``extract`` of the most similar."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _B: Int64s = _A + 1
 
 
 class Extracted(NamedTuple):
-    """A text that is similar to a query, and its position among the texts, or its key."""
+    """A similar text, with its position or key."""
 
     text: str
     similarity: float
@@ -63,7 +63,7 @@ _TOO_CLOSE = 1e-6
 
 
 class Near(NamedTuple):
-    """A nearby string: its position, its edit distance, and the length of the longer string."""
+    """A nearby string: position, edit distance, and longer length."""
 
     place: int
     distance: int
@@ -111,7 +111,7 @@ def nearest_strings(
 
 
 def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:
-    """Return a function that makes a comparable string from a text."""
+    """Return a function that makes comparable strings from texts."""
     if tokenizer.name != "characters":
         return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
     if normalisation.unicode_form is not None:
@@ -120,7 +120,7 @@ def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable
 
 
 def as_it_is(text: str) -> str:
-    """Return the text."""
+    """Return the text without changes."""
     return text
 
 
@@ -132,7 +132,7 @@ def texts_of(*strings: str) -> Texts:
 
 
 class _EditScorer:
-    """Compare strings of characters by RapidFuzz, or strings of other tokens."""
+    """Scorer of strings of characters by RapidFuzz, or other tokens."""
 
     def __init__(self, options: SimilarityOptions) -> None:
         where = "on edit distances"
@@ -181,7 +181,7 @@ class _SetScorer:
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Compare the query with every text, in slices that bound the memory."""
+        """Compare the query with every text, in bounded slices."""
         measure = self._lowest if threshold is None else self._measure.parse(threshold)
         weights = self._counted(query, texts)
         parts = [
@@ -216,7 +216,7 @@ class _SetScorer:
         return right - 1 + start, common, query_totals, totals[right]
 
     def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
-        """Count the document frequencies of shingles in the texts and the query."""
+        """Count document frequencies of shingles in texts and the query."""
         if self._weights is None or not self._weights.needs_frequencies:
             return self._weights
         hash_tokens = self._shingles.tokenizer.hash_tokens
@@ -234,7 +234,7 @@ class _SetScorer:
 
 
 def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
-    """Divide texts into runs of bounded size, each with its start position."""
+    """Divide texts into runs of bounded size, with start positions."""
     start = n_bytes = 0
     for stop, text in enumerate(texts, 1):
         n_bytes += len(text)
@@ -252,7 +252,7 @@ def _make_scorer(options: SimilarityOptions) -> _Scorer:
 
 @lru_cache(64, typed=True)
 def _remembered_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
-    """Make a scorer; options are checked once for many calls."""
+    """Make a scorer, with options checked once for many calls."""
     return _make_scorer(merge(SimilarityOptions, text, measure=measure))
 
 
@@ -329,7 +329,7 @@ def extract(
     measure: SimilarityMeasure | None = None,
     text: TextOptions | None = None,
 ) -> list[Extracted]:
-    """Find the texts of a list that are most similar to a query, none missed.
+    """Find the texts most similar to a query, none missed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sketches of documents: a few bytes each, for comparison without the texts."""
+"""Sketches of documents, a few bytes each, to compare them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from neardup.tables import Texts, Uint64s
 
 @dataclass(frozen=True)
 class _SketchedBlock:
-    """Some documents of a source and their sketches, without the texts of ``documents``."""
+    """Documents of a source and their sketches, without texts."""
 
     source: str
     documents: TextBlock
@@ -67,9 +67,9 @@ def sketch_sources(
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> Sketches:
-    """Sketch all documents of some sources; count frequencies in ``idf_sources``, if given.
+    """Sketch all documents of some sources.
 
-    The rest as of ``sketch``.
+    Frequencies are counted in ``idf_sources``, if given; the rest is as of ``sketch``.
     """
     found = _sketch(sources, options, idf_sources, IN_MEMORY, runner)
     sketches = Sketches(
@@ -92,7 +92,7 @@ def write_sketches(
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> dict[str, Any]:
-    """Sketch any number of documents into a file; return the summary of ``sketch_sources``.
+    """Sketch documents into a file, and return the summary.
 
     Sketches are in a temporary file next to the output until all ids are known, because later ids
     may change their common type. Memory: 8 bytes per document, for 16 million at most.
@@ -110,7 +110,7 @@ def _sketch(
     workspace: Workspace,
     runner: Runner,
 ) -> _Sketched:
-    """Sketch documents into batches, in files unless the workspace has none."""
+    """Sketch documents into batches, in memory or files."""
     maker, plan = _prepare(sources, options, idf_sources, runner)
     counts, skipped = SketchCounts(), list[SkippedRow]()
     id_types: set[pa.DataType] = set()
@@ -156,7 +156,7 @@ _ROW = "row"
 
 @dataclass(frozen=True)
 class _SketchedIds:
-    """Ids of the documents of sketched blocks, each known by its source."""
+    """Ids of the documents of sketched blocks, with their sources."""
 
     blocks: SpilledBatches
 
@@ -178,7 +178,7 @@ def _prepare(
     idf_sources: Sequence[Source] | None,
     runner: Runner,
 ) -> tuple[SketchMaker, ReadingPlan]:
-    """Choose the maker of sketches, and the columns of texts and ids."""
+    """Choose the sketch maker, and columns of texts and ids."""
     check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), reading_plan(options)
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
@@ -194,7 +194,7 @@ def _prepare(
 def _count_frequencies(
     maker: SketchMaker, reference: Sequence[Source], plan: ReadingPlan, runner: Runner
 ) -> SketchMaker:
-    """Count the document frequencies of shingles, and return a maker with their weights."""
+    """Return a maker with weights from counted document frequencies."""
     texts = maker.texts
     plan = replace(plan, shingles=texts.shingles)
     counted = counted_shingles([(reference, plan.columns)], plan)

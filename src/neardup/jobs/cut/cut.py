@@ -57,7 +57,7 @@ def summarise(
     most: list[dict[str, Any]],
     runner: Runner,
 ) -> dict[str, Any]:
-    """Return the content of ``summary.json``; writing adds its time."""
+    """Return the content of ``summary.json`` without the writing time."""
     options = plan.options
     sizes = np.maximum(own.n_tokens, 0)
     summary = summarise_extent(own, other, extent, plan, most, runner)
@@ -87,7 +87,7 @@ def summarise_extent(
     most: list[dict[str, Any]],
     runner: Runner,
 ) -> dict[str, Any]:
-    """Return the part of the summary about removed text, of either method."""
+    """Return the part of the summary about removed text."""
     summary: dict[str, Any] = {
         "documents_in": int(own.is_document.sum()),
         "documents_cut": extent.documents,
@@ -175,7 +175,7 @@ def cut_sources(
 def _check_sources(
     plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
 ) -> None:
-    """Raise for options without effect, and for formats that cannot be cut."""
+    """Raise for options without effect, and formats that prevent cuts."""
     check_effect(plan.options, sources, others)
     for file in (file for source in sources for file in source.files):
         if file.uncuttable is not None:
@@ -190,7 +190,7 @@ def _check_sources(
 def cut_as_named(
     engine: Engine, sources: Sequence[Source], named_in: Any, side: Side | None, plan: CutJobPlan
 ) -> CutResult:
-    """Cut the passages that a table names, without writing; ``side`` selects them."""
+    """Cut the passages named in a table, without writing."""
     _check_sources(plan, sources)
     runner = engine.runner
     with runner.stage("read") as note:
@@ -228,7 +228,7 @@ def cut(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> CutResult:
-    """Cut repeated passages, paragraphs or lines out of the texts of a collection.
+    """Cut repeated passages, paragraphs or lines out of texts.
 
     Documents are taken in the order of ``keep``. Text of a document stays; equal text, or text
     verified to be similar, is cut from later documents and from later parts of the same one.
@@ -376,7 +376,7 @@ class CutResult(Selection):
         self._keepers, self._replacement = keepers, replacement
 
     def headline(self) -> str:
-        """Return the counts of documents and spans, and the amount of removed text."""
+        """Return the counts of documents, spans and removed characters."""
         counts = self.summary
         return (
             f"{counted(counts['documents_in'], 'document')}: "
@@ -401,7 +401,7 @@ class CutResult(Selection):
                 first += len(rows)
 
     def _sides(self) -> dict[str, Bools]:
-        """Return that all documents stay; no folder of removed ones is written."""
+        """Return the sides of documents, without a removed side."""
         return sides_of(self._documents)
 
     @cached_property
@@ -417,7 +417,7 @@ class CutResult(Selection):
         return self._tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
-        """Cut the spans from the texts of a block; ``rows`` are its documents."""
+        """Cut the spans from a block of the documents ``rows``."""
         columns = self._documents.columns.texts
         return take_out(columns, self._replacement, self._spans, block, rows)
 
@@ -443,7 +443,7 @@ class CutResult(Selection):
         return pa.table(columns)
 
     def _places(self, documents: Int64s, characters: Int64s) -> pa.Array:
-        """Name positions in folders of both collections, the other one first; null elsewhere."""
+        """Name positions in folders of both collections, null elsewhere."""
         import pyarrow as pa
 
         from neardup.passages.matches import Placer

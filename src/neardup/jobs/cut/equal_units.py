@@ -118,7 +118,7 @@ def _look_at(look: Callable[[WindowSamples], T], partition: Partition) -> Iterat
 def samples_in(
     batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1
 ) -> WindowSamples:
-    """Return the samples in rows of ``sample_texts``, or of one pass."""
+    """Return samples in rows of ``sample_texts``, all or one pass."""
     found = [WindowSamples.of_none()]
     for batch in batches:
         samples = WindowSamples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
@@ -209,9 +209,10 @@ def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
 
 @dataclass(frozen=True)
 class UnitRules:
-    """Choice among equal units; documents of the other collection, ``n_other``, come first.
+    """Choice of the kept unit among equal units.
 
-    With ``keeps_none``, the first of equal units is also removed, with the next one as its copy.
+    Documents of the other collection, ``n_other``, come first. With ``keeps_none``, the first of
+    equal units is also removed, with the next one as its copy.
     """
 
     n_other: int
@@ -219,7 +220,7 @@ class UnitRules:
     keeps_none: bool = False
 
     def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
-        """Yield the most repeated and the removed units of a partition."""
+        """Yield the most repeated and removed units of a partition."""
         n_passes = partition.count_passes(_SETTLING)
         for number in range(n_passes):
             gone, most = self._settle(partition.rows(), number, n_passes)
@@ -228,7 +229,7 @@ class UnitRules:
     def _settle(
         self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
     ) -> tuple[pa.RecordBatch, list[Repeated]]:
-        """Return removed units of a pass, by document and start, and repeated ones."""
+        """Return removed units by document and start, and repeated units."""
         import pyarrow as pa
 
         low, high, documents, starts, stops, ends, *ranks = _units_of(units, number, n_passes)
@@ -288,7 +289,7 @@ def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> li
 
 
 def _order_of(documents: Int64s, starts: Int64s) -> Int64s | None:
-    """Return the sort order by document and start; None if rows are in that order."""
+    """Return the order by document and start, None if sorted."""
     keys = documents * (int(starts.max(initial=0)) + 1) + starts
     if (keys[1:] >= keys[:-1]).all():
         return None
@@ -298,7 +299,7 @@ def _order_of(documents: Int64s, starts: Int64s) -> Int64s | None:
 
 
 class ExchangedSpans:
-    """Removed equal units by document, in partitions of consecutive documents: ``Spans``.
+    """Removed equal units as ``Spans``, in partitions of consecutive documents.
 
     ``bounds`` are the first documents of the partitions, and the end of the last.
     """
@@ -328,7 +329,7 @@ class ExchangedSpans:
         return spans
 
     def collect(self, engine: Engine, gone: TaskRows) -> list[Repeated]:
-        """Add removed units to an earlier run's; return the most repeated ones."""
+        """Collect removed units, and return the most repeated units."""
         # Per group of partitions: the next partition, the number of removed units, and the most
         # repeated ones.
         known: list[tuple[int, int, list[Any]]] = [
@@ -356,7 +357,7 @@ class ExchangedSpans:
         return self._size
 
     def __reduce__(self) -> tuple[Callable[..., CutSpans], tuple[list[CutSpans]]]:
-        """Copy as spans in memory, because files end with the run."""
+        """Copy as spans in memory, because files are temporary."""
         return CutSpans.joined, (list(self.parts()),)
 
     @property
@@ -364,7 +365,7 @@ class ExchangedSpans:
         return len(self._bounds) - 1
 
     def parts(self) -> Iterator[CutSpans]:
-        """Yield all rows by document and start, in parts of whole documents."""
+        """Yield rows by document and start, splitting no document."""
         return map(self._part, range(self._n_parts))
 
     def of_documents(self, documents: slice) -> CutSpans:
@@ -406,7 +407,7 @@ def _part_documents(own: Catalogue, min_tokens: int) -> Int64s:
 def cut_equal_units(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the paragraphs or lines to remove because of an equal one."""
+    """Find the equal paragraphs or lines to remove."""
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
         read = engine.read(collections, partial(_list_units, plan), "units", _partitions_of)

@@ -1,4 +1,4 @@
-"""Spans from a table: the result of an alignment, a search or an earlier cut."""
+"""Spans from a table of an alignment, search or cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NamedKeepers:
-    """Kept copies in documents named in a table, null if it lacks them; as ``ReadKeepers``."""
+    """Kept copies in a table, null if it lacks them."""
 
     def __init__(self, ids: pa.Array, are_own: pa.Array) -> None:
         self._ids, self._are_own = ids, are_own
@@ -43,7 +43,7 @@ _FORMS = {
 
 
 class _Side(NamedTuple):
-    """Spans of one side of a table; documents are numbers, -1 for others than the input's."""
+    """Spans of one side, with document -1 outside the input."""
 
     ids: pa.Array
     documents: Int64s
@@ -51,7 +51,7 @@ class _Side(NamedTuple):
     stops: Int64s
 
     def mixed(self, other: _Side, rows: Bools) -> _Side:
-        """Return the spans, in some rows those of the other side."""
+        """Return the spans, in some rows of the other side."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -60,7 +60,7 @@ class _Side(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Rows of a table: a removable span and its kept copy."""
+    """Rows of a table: removable spans and their kept copies."""
 
     cut: _Side
     kept: _Side
@@ -73,7 +73,7 @@ class _Pairs(NamedTuple):
 
 
 def read_named_spans(named_in: Any) -> pa.Table:
-    """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table."""
+    """Read a table of spans: a path, result or table."""
     import pyarrow as pa
 
     blocks = [block.to_table() for source in resolve_tables(named_in) for block in source.blocks()]
@@ -119,7 +119,7 @@ def cut_named(
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
-    """Convert the columns of a table; removed and kept documents become sides."""
+    """Convert a table to spans of cut and kept sides."""
     import pyarrow as pa
 
     names = set(table.column_names)
@@ -163,7 +163,7 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
 
 
 def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray:
-    """Return a column as numbers; in CSV files all columns are text."""
+    """Return a column as numbers, parsed if it is text."""
     import pyarrow as pa
 
     try:
@@ -190,7 +190,7 @@ def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
 
 
 def _side_of(pairs: _Pairs) -> Side | None:
-    """Return the side of a table that the input is; None if it is both."""
+    """Return the side that is the input, None if both."""
     is_doc, is_query = (bool((side.documents >= 0).all()) for side in pairs[:2])
     if is_doc and is_query:
         return None

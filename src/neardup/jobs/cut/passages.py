@@ -1,6 +1,6 @@
-"""Passages to cut: similar ones by alignment, located in their texts.
+"""Similar passages to cut, found by alignment, located in texts.
 
-The most repeated ones are collected for the report.
+The most repeated passages are collected for the report.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from neardup.text.tokenizers import Tokenizer
 
 
 class Located(NamedTuple):
-    """Character positions of passages; ``wide`` positions include surrounding text to cut."""
+    """Character positions of passages, with and without surrounding text."""
 
     starts: Int64s
     stops: Int64s
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Locate:
-    """Locate passages in the texts of their documents, from token positions by document.
+    """Locate passages in texts, from their token positions by document.
 
     Document k has ``n_tokens[k]`` tokens, and its passages are rows ``bounds[k]`` to ``bounds[k +
     1]``; those that ``are_wide`` include surrounding text to cut.
@@ -137,12 +137,12 @@ def _margins_of(
 
 @lru_cache(maxsize=4096)
 def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
-    """Return the numbers of characters to cut before and after a passage.
+    """Return the number of characters to cut around a passage.
 
     ``left`` and ``right`` are the text between the passage and its neighbouring tokens, and
-    ``is_first`` says whether it is the first in its text. Adjoining marks such as quotes and a full
-    stop are cut with the passage, and so is the space after it, if there is one before it, too.
-    Line breaks do not count as this space.
+    ``is_first`` is whether the passage is the first in its text. Adjoining marks such as quotes and
+    a full stop are cut with the passage, and so is the space after it, if there is one before it,
+    too. Line breaks do not count as this space.
     """
     n_left = _marks_at_start(left[::-1])
     has_space = n_left < len(left) or is_first
@@ -180,7 +180,7 @@ class Repeated(NamedTuple):
 
     @staticmethod
     def most(found: Iterable[Repeated]) -> list[Repeated]:
-        """Return the most frequent ones, ties by text length, then by order."""
+        """Return the most repeated texts, ties by length, then order."""
         return nsmallest(
             _LISTED,
             found,
@@ -189,7 +189,7 @@ class Repeated(NamedTuple):
 
 
 class FoundSpans(NamedTuple):
-    """Spans to cut from a collection, ``own``, with copies there or in the ``other`` one.
+    """Spans to cut from ``own``, with copies in either collection.
 
     ``most`` are the most repeated ones, None if not counted. ``change`` cuts the spans.
     """
@@ -202,13 +202,13 @@ class FoundSpans(NamedTuple):
 
 
 def change_of(own: Catalogue, spans: CutSpans, plan: CutJobPlan) -> Change:
-    """Return the change that cuts spans from blocks of their documents."""
+    """Return the change that cuts spans from blocks of documents."""
     apply = partial(take_out, own.columns.texts, plan.options.replacement)
     return Change(spans, apply, join_spans, spans_in)
 
 
 def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
-    """Return the most repeated of some spans, given the group of each one's kept copy."""
+    """Return the most repeated spans, given each kept copy's group."""
     if not len(spans):
         return []
     counts = np.bincount(groups)
@@ -229,7 +229,7 @@ def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
 
 
 def most_repeated(spans: CutSpans) -> list[Repeated]:
-    """Return the most frequently cut passages; overlapping kept passages are joined."""
+    """Return the most frequently cut passages, joining overlapping kept passages."""
     groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
     return count_repeated(spans, groups)
 
@@ -237,7 +237,7 @@ def most_repeated(spans: CutSpans) -> list[Repeated]:
 def describe_repeated(
     own: Catalogue, found: Sequence[Repeated], plan: ReadingPlan, runner: Runner
 ) -> list[dict[str, Any]]:
-    """Describe the most repeated passages; ``text`` is the start of the first removed copy."""
+    """Describe passages, with the start of the first removed copy."""
     if not found:
         return []
     return [
@@ -301,7 +301,7 @@ def cut_passages(
 
 
 def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
-    """List the documents of a block, with a row per token.
+    """List the documents of a block, one row per token.
 
     If characters may have several tokens, rows mark tokens that begin one.
     """
@@ -322,7 +322,7 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
 def collect_columns(
     engine: Engine, read: Read, name: str, columns: Mapping[str, tuple[npt.DTypeLike, float]]
 ) -> dict[str, Any]:
-    """Return columns of all rows, in memory or as mapped files.
+    """Return columns of all rows, in memory or mapped files.
 
     ``columns`` are their types, and their shares of the memory.
     """
@@ -368,7 +368,7 @@ def locate_cuts(
     plan: CutJobPlan,
     read_again: ReadAgain,
 ) -> CutSpans:
-    """Turn tokens into characters, and include surrounding space in the cuts.
+    """Convert tokens to characters, and widen cuts by adjoining space.
 
     Documents of both collections are numbered together, the other one first.
     """

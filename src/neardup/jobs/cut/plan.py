@@ -1,4 +1,4 @@
-"""Plan of a cut: its options, checked before any work starts."""
+"""Plan of a cut: its options, checked before work starts."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def plan_cut(
 
 
 def _check_named(options: CutOptions, *, has_other: bool) -> None:
-    """Raise for an option that has no effect if a table names the cuts."""
+    """Raise for options without effect if a table names cuts."""
     remedy = "leave out named_in"
     if has_other:
         raise no_effect("against", "with named_in", remedy, "named_in")
@@ -174,7 +174,7 @@ def _plan_units(options: CutOptions) -> DedupPlan:
 
 @dataclass(frozen=True)
 class CutSpans(Rows):
-    """Spans to cut, each with a kept copy; arrays have a row per span.
+    """Spans to cut, one per row, with their kept copies.
 
     ``documents`` are numbered in the collection that is cut; ``kept_documents`` in both, the other
     collection first. Starts and stops (exclusive) are characters of the whole texts. Rows are
@@ -190,7 +190,7 @@ class CutSpans(Rows):
     similarities: Floats
 
     def order(self) -> Int64s:
-        """Return the sort order by document, start and stop, then by kept copy."""
+        """Return the order by document, start, stop and kept copy."""
         keys = (self.kept_starts, self.kept_documents, self.stops, self.starts, self.documents)
         return np.lexsort(keys)
 
@@ -209,14 +209,14 @@ class CutSpans(Rows):
 
 
 class Spans(Protocol):
-    """Interface of spans to cut: ``CutSpans``, or spans partly in files."""
+    """Interface of spans to cut, in memory or in files."""
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Count the spans to cut."""
         ...
 
     def parts(self) -> Iterator[CutSpans]:
-        """Yield all rows by document and start, in parts of whole documents."""
+        """Yield rows by document and start, splitting no document."""
         ...
 
     def of_documents(self, documents: slice) -> CutSpans:
@@ -226,7 +226,7 @@ class Spans(Protocol):
 
 @dataclass(frozen=True)
 class Gaps(Rows):
-    """Disjoint cuts of texts, which do not adjoin, by document and start.
+    """Disjoint, separated cuts of texts by document and start.
 
     ``documents``, ``starts`` and ``stops`` as of ``CutSpans``.
     """
@@ -259,9 +259,9 @@ def merge_spans(spans: CutSpans) -> Gaps:
 def take_out(
     columns: tuple[str, ...], replacement: str, spans: Spans, block: RowBlock, rows: slice
 ) -> RowBlock:
-    """Cut spans from the texts of a block in ``columns``; ``rows`` are its documents.
+    """Cut spans from the texts of a block in ``columns``.
 
-    Spans use the same document numbers.
+    ``rows`` are the documents of the block; spans use the same document numbers.
     """
     gaps = merge_spans(spans.of_documents(rows))
     if not len(gaps):
@@ -281,7 +281,7 @@ def join_spans(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
 
 
 class ReadKeepers:
-    """Kept copies in documents of two collections, the other one numbered first.
+    """Kept copies in two collections, the other one first.
 
     Methods take a run of spans, and the number of the first.
     """
@@ -290,7 +290,7 @@ class ReadKeepers:
         self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
 
     def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return ids, with the prefix ``against/`` on shared ids of the other collection."""
+        """Return ids, with ``against/`` before the other collection's shared ids."""
         return self._ids.take(spans.kept_documents)
 
     def places(self, spans: CutSpans, first: int) -> pa.Array:
@@ -301,7 +301,7 @@ class ReadKeepers:
 
 
 def spell_sides(are_own: pa.Array) -> pa.Array:
-    """Spell out whether documents are in the input; null if unknown."""
+    """Spell out sides of documents: input, against, null if unknown."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -322,7 +322,7 @@ class Extent:
 
     @classmethod
     def of(cls, spans: Spans, n_documents: int) -> Extent:
-        """Sum over all parts, given the number of documents of both collections."""
+        """Sum over all parts, given the size of both collections."""
         n_cut = n_characters = 0
         have: Bools = np.zeros(n_documents, np.bool_)
         for part in spans.parts():
@@ -334,7 +334,7 @@ class Extent:
 
 
 def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
-    """Count the distinct documents of each group, given a row per member."""
+    """Count the distinct documents of groups, given their member rows."""
     order = np.lexsort((documents, groups))
     groups, documents = groups[order], documents[order]
     is_new = (np.diff(groups, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
@@ -345,18 +345,18 @@ def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
 def read_collections(
     sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> list[tuple[Sequence[Source], ReadingPlan]]:
-    """Return both collections with their reading plans, the other one first."""
+    """Return both collections with reading plans, the other one first."""
     other = plan.reading.for_other(other_columns_of(plan.options))
     return [(against, other), (sources, plan.reading)]
 
 
 def keep_order(own: Catalogue, keep: KeepPolicy) -> Int64s:
-    """Return the documents of a collection in the order of a policy."""
+    """Return the documents of a collection in keep order."""
     return np.ascontiguousarray(keep.order(len(own), own.lengths, own.order), np.int64)
 
 
 def keep_ranks(own: Catalogue, keep: KeepPolicy) -> Int64s:
-    """Return the place of each document of a collection in the order of a policy."""
+    """Return the place of each document in keep order."""
     ranks: Int64s = np.empty(len(own), np.int64)
     ranks[keep_order(own, keep)] = np.arange(len(own))
     return ranks

@@ -1,4 +1,4 @@
-"""Paragraphs, lines and sentences of texts; similar ones are removed like documents."""
+"""Paragraphs, lines and sentences of texts, removed like similar documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NEWLINE, _RETURN = 10, 13
 
 @dataclass(frozen=True)
 class Units(Rows):
-    """Units by text and position; all arrays (n,), positions in bytes of the text.
+    """Units by text and position, in bytes of the text.
 
     ``documents`` are the numbers of the texts. ``stops`` are exclusive, without the end of the last
     line; ``ends`` are the earliest starts of the next unit: after the line end, and after blank
@@ -85,7 +85,7 @@ _LISTED_SHARE = 0.2
 
 @dataclass(frozen=True)
 class ListedUnits(Rows):
-    """Units of the documents of a collection, by document and position.
+    """Units of a collection's documents, by document and position.
 
     ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text, ``starts`` and ``stops``
     characters; ``ends`` are the characters after the line end, the earliest start of the next unit.
@@ -109,9 +109,9 @@ _COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
 def cut_units(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the similar paragraphs or lines to remove; ``against`` is empty or ignored.
+    """Find the similar paragraphs or lines to remove.
 
-    Memory: about 100 bytes per unit, in addition to the budget.
+    ``against`` is empty or ignored. Memory: about 100 bytes per unit, in addition to the budget.
     """
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
@@ -142,7 +142,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
 def find_units(
     texts: Texts, plan: CutJobPlan
 ) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
-    """Find units with enough tokens; for sentences, all runs of three.
+    """Find units with enough tokens, or runs of three sentences.
 
     Returns each text's token count, the units, the tokens of all units in parts, including short
     ones, and the indexes of the returned units.
@@ -184,7 +184,7 @@ def _in_spans(
     texts: Texts,
     min_tokens: int,
 ) -> tuple[ListedUnits, TokenLists]:
-    """Return all runs of consecutive sentences with enough tokens, and their tokens.
+    """Return runs of sentences with enough tokens, and their tokens.
 
     ``end_bytes`` are the ends of sentences in bytes, ``sizes`` their tokens, and ``values`` the
     tokens of consecutive sentences.
@@ -209,7 +209,7 @@ def _in_spans(
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
-    """Return the length of the line end after spans of whole lines, 0 for other spans.
+    """Return the line end's length after whole lines, 0 elsewhere.
 
     Spans start and end at these bytes of the named texts.
     """
@@ -247,7 +247,7 @@ def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -
 
 
 def _spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
-    """Return the characters to cut and their copies, for units that enough documents have.
+    """Return cuts and copies of units in enough documents.
 
     A kept unit counts for its document, and for the documents of its copies.
     """

@@ -58,9 +58,9 @@ if TYPE_CHECKING:
 
 
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme, *, has_files: bool) -> None:
-    """Check combinations of options with an index, which provides the defaults.
+    """Check combinations of options with an index.
 
-    ``has_files`` is whether other documents are compared, too.
+    The index provides the defaults. ``has_files`` is whether other documents are compared, too.
     """
     if not has_files:
         options.check_no_other("with an index", "name files with against", "against")
@@ -107,7 +107,7 @@ def _plan_with_index(
 
 
 def needs_all_texts(options: DedupOptions) -> bool:
-    """Return whether all texts of an index are read like a collection."""
+    """Return whether all texts of an index are read."""
     return (
         options.clusters == "components" or options.method != "minhash" or options.audit is not None
     )
@@ -137,7 +137,7 @@ def open_index(
     engine: Engine,
     files: Sequence[Source] = (),
 ) -> Iterator[Reference]:
-    """Open an index as a reference for sources, in addition to ``files``.
+    """Open an index as a reference, in addition to ``files``.
 
     For additions, the index is locked for other writers within the block, and has the documents
     when the block ends; an error adds none. A missing index is created with the options.
@@ -235,7 +235,7 @@ _SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
 
 
 def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assignment) -> Int8s:
-    """Return the side of each document's keeper; a kept document is in the input."""
+    """Return the side of each document's keeper, input if kept."""
     assert contents.earlier is not None
     documents, keepers = contents.earlier.index_documents, assignment.keepers
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
@@ -322,9 +322,9 @@ def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited)
 def find_known(
     index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
 ) -> Bools:
-    """Return which documents are in the index, with the same id and the same tokens.
+    """Return a mask of documents already in the index.
 
-    That happens if a run that had added them is repeated.
+    Both id and tokens are equal. This happens if a run that had added them is repeated.
     """
     are_known: Bools = np.zeros(len(own), np.bool_)
     ids = IdLookup(own)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Clusters(NamedTuple):
-    """Representative of each document, and number and size of each cluster by representative."""
+    """Representatives of documents, and numbers and sizes of their clusters."""
 
     representatives: Int64s
     ids: Int64s
@@ -184,10 +184,10 @@ class DeduplicationResult(Selection):
         tokenizer: str | Path | TokenFunction | None = None,
         progress: Progress | None = None,
     ) -> ExplainResult:
-        """Explain why a document was removed or kept, from its text read again.
+        """Explain why a document was removed or kept.
 
-        A removed document is compared with its keeper, a kept one with all kept documents to find
-        its nearest neighbour.
+        The text is read again. A removed document is compared with its keeper, a kept one with all
+        kept documents to find its nearest neighbour.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ from neardup.tables import (
 
 
 class DedupJob:
-    """A deduplication with checked options; inputs are resolved on access.
+    """A deduplication with checked options, which resolves inputs on access.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class DedupJob:
 
     @cached_property
     def sources(self) -> Inputs:
-        """The documents."""
+        """The documents to be deduplicated."""
         return rows_where(self._resolve(self._data, self.options), self.options.where)
 
     @cached_property
@@ -144,10 +144,7 @@ class DedupJob:
             yield other
 
     def key(self, other: Reference) -> dict[str, Any] | None:
-        """Return the inputs that identify the work folder of a stopped run.
-
-        None if inputs cannot be identified.
-        """
+        """Return the inputs of a stopped run, None if unidentifiable."""
         options, scheme = other.plan.options, other.plan.reading.shingles.describe()
         key = key_of("dedup", options, scheme, inputs=self.sources, against=other.sources)
         if key is not None and other.state is not None:
@@ -226,7 +223,7 @@ def _count_elements(contents: DedupContents, plan: DedupPlan) -> int:
 
 
 def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
-    """Check that an exact join of all contents fits in memory."""
+    """Check that an exact join of contents fits in memory."""
     of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
     needed = of_element * _count_elements(contents, plan)
     if not workspace.fits(needed, 1.0):
@@ -240,7 +237,7 @@ def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, o
 
 
 def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
-    """Choose by the number of elements, and by prefix matches in a sample.
+    """Choose by the number of elements, and by sampled matches.
 
     Matches grow with the square of the number of texts.
 
@@ -282,9 +279,9 @@ def audit_contents(
     plan: DedupPlan,
     runner: Runner,
 ) -> dict[str, Any]:
-    """Sample contents by the seed, without contents that stay in any case, and audit them.
+    """Sample contents by the seed, and audit their removals.
 
-    All contents are read into memory.
+    Contents that stay in any case are not sampled. All contents are read into memory.
     """
     documents = contents.in_keep_order()
     n_contents, n_fixed = len(documents), contents.count_fixed(documents)
@@ -306,7 +303,7 @@ def audit_recall(
     stays: Bools,
     runner: Runner,
 ) -> dict[str, Any]:
-    """Compare the sampled documents exactly with all, and count pairs that share a bucket.
+    """Compare sampled documents exactly with all, and estimate the recall.
 
     Parameters
     ----------
@@ -392,7 +389,7 @@ class _Decided:
 
 
 def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan) -> _Decided:
-    """Compare contents by the method of the plan, or by the cheaper one."""
+    """Compare contents by the method chosen or estimated as cheaper."""
     method, choice, audit, runner = plan.options.method, None, None, engine.runner
     if method == "auto":
         with engine.stage("choose method") as note:
@@ -417,7 +414,7 @@ def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan
 def _conclude(
     engine: Engine, read: Read, reference: Reference, decided: _Decided
 ) -> DeduplicationResult:
-    """Extend the removals to all documents, and add kept documents to a new index state."""
+    """Extend the removals to all documents, and update the index."""
     contents, index, plan = decided.contents, reference.index, decided.plan
     assignment = assign(contents, decided.removals)
     if plan.keep.keeps_none:
@@ -451,7 +448,7 @@ def _summarise(
     assignment: Assignment,
     index: OpenDocuments | None,
 ) -> dict[str, Any]:
-    """Return the content of ``summary.json``; writing adds its time.
+    """Return the content of ``summary.json`` without the writing time.
 
     With an index, there are no hints, because its options are fixed.
     """

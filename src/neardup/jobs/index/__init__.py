@@ -1,1 +1,1 @@
-"""Making, changing and opening an index, of documents or of passages."""
+"""Creation, changes and opening of document and passage indexes."""

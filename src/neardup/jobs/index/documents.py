@@ -1,4 +1,4 @@
-"""The index of documents as users see it: many at once, or one at a time."""
+"""Index of documents, changed in bulk or one by one."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ from neardup.stages.sketches import Sketches
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
-    """A folder in which documents are found that are similar to a text.
+    """A folder for similarity search of documents.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; readers
-    see what this object has inserted, and what others have committed. Every answer is compared
-    exactly. Any number of threads may use one object.
+    see the insertions of this object, and the commits of others. Every result is compared exactly.
+    Any number of threads may use one object.
 
     Documents come in with ``add``, many at once, or with ``insert`` and ``insert_if_new``, one at a
     time; the latter are durable after ``commit``, or every ``commit_every`` documents. Until then
@@ -186,7 +186,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         timeout: float = 5.0,
         refresh: Refresh = "auto",
     ) -> DocumentIndex:
-        """Open an index; large files are checked where they are read.
+        """Open an index, and check large files on first access.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         tokens: Tokens | None = None,
         **columns: Any,
     ) -> None:
-        """Insert a document, which is found at once and durable after ``commit``.
+        """Insert a document, found at once and durable after ``commit``.
 
         Parameters
         ----------
@@ -255,10 +255,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         tokens: Tokens | None = None,
         **columns: Any,
     ) -> DocumentRemovalResult:
-        """Put a document in the place of the one with its id, or insert it if there is none.
+        """Replace the document with an id, or insert a document.
 
-        At once for whoever looks, and durable when this returns, as is what was inserted before. It
-        is the last document then.
+        Readers see the change at once. It is durable when this returns, and so are earlier
+        insertions. The document becomes the last one.
 
         Parameters
         ----------
@@ -299,9 +299,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         threshold: str | float | Decimal | Fraction | None = None,
         **columns: Any,
     ) -> Id | None:
-        """Insert a document unless one is there that it is similar to, in one step.
+        """Insert a document unless the index has a similar one.
 
-        A sequence of these gives what ``deduplicate`` gives for the same documents in that order.
+        Lookup and insertion are one step. A sequence of calls gives the result of ``deduplicate``.
 
         Parameters
         ----------
@@ -457,10 +457,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         return Matches(matches, cursor=following, n_matches=n_matches)
 
     def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
-        """Return the least probability that a document of a similarity is found by its text.
+        """Return the least recall of documents of a similarity.
 
-        Of a similarity at the threshold of the index it is the recall that it was made for or more.
-        Below that it falls, and ``query`` without a threshold misses as many.
+        At the threshold of the index or above, it is at least the recall of the index. Below, it
+        falls, and ``query`` without a threshold misses as many.
         """
         scheme = self._scheme
         return scheme.predicted_recall(type(scheme.measure).parse(similarity))
@@ -471,11 +471,11 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             return view.has_id(str(checked_id(id)))
 
     def commit(self) -> int:
-        """Make durable what was inserted, and let others write; returns the number of documents."""
+        """Commit all insertions, and return the number of inserted documents."""
         return self._settle(Runner(1))
 
     def close(self) -> None:
-        """Commit what was inserted."""
+        """Commit all insertions, and release the lock."""
         self.commit()
 
     def __enter__(self) -> Self:
@@ -487,7 +487,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Commit what was inserted; forget it if an error ends the block."""
+        """Commit all insertions, or discard them on an error."""
         if kind is None:
             self.commit()
         else:
@@ -506,7 +506,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         read: ReadOptions | None = None,
         run: RunOptions | None = None,
     ) -> DocumentSearchResult:
-        """Find the documents that are similar to each of many texts.
+        """Find the documents that are similar to each query.
 
         Parameters
         ----------
@@ -569,7 +569,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
     @contextmanager
     def _shared(self) -> Iterator[OpenDocuments]:
-        """Give the index with insertions; while some wait, to one thread at a time."""
+        """Yield the index, to one thread while insertions are pending."""
         if self._delta is None:
             yield self._handle.latest(Runner(1))
             return
@@ -583,9 +583,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         return base.with_pending(delta) if len(delta) else base
 
     def _settle(self, runner: Runner) -> int:
-        """Write all insertions, and release the lock; return the number of documents.
+        """Write all insertions, release the lock, and return their number.
 
-        If it fails, they are still there, and can be committed again.
+        If it fails, the insertions stay, and can be committed again.
         """
         with self._lock:
             base, delta = self._base, self._delta
@@ -609,10 +609,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
     def _inserting(
         self, identifier: Id, text: str | None, tokens: Tokens | None
     ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
-        """Sign a document and hold the write lock; commit after the block if much waits.
+        """Sign a document, and hold the write lock for insertion.
 
-        If nothing waits, as where the only document was refused, nobody would ask for a commit:
-        the write lock is released at once.
+        After the block, ``commit_every`` or more insertions are committed. If there are no
+        insertions, because the only document was refused, the write lock is released at once.
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
         scheme = self._scheme
@@ -662,7 +662,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
 
 def _measure_for(scheme: DocumentScheme, threshold: Number | None, most: MostOptions) -> Measure:
-    """Return the measure of a query, with the least similarity that is asked for."""
+    """Return the measure of a query, with its least similarity."""
     if most.top is not None:
         return scheme.measure_of_top(None if threshold == "index" else threshold)
     if threshold == "index":

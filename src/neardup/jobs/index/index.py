@@ -1,4 +1,4 @@
-"""What users do with an index of either kind: open it, add to it, remove, compact, look at it."""
+"""Operations on both kinds of index: open, add, remove, compact."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ AnyHandle = IndexHandle[Any]
 
 @dataclass(frozen=True, repr=False)
 class AdditionResult:
-    """What was added to an index.
+    """Counts of documents added to an index.
 
     ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
     fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
@@ -66,7 +66,7 @@ class AdditionResult:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Counts, skipped rows, files passed over and seconds, as plain values."""
+        """Counts, skipped rows, omitted files and seconds, as plain values."""
         short = {} if self.n_short is None else {"short_documents": self.n_short}
         return {
             "documents": self.n_documents,
@@ -103,14 +103,14 @@ _SIFTED, _MOST_SEEN = 256, 20_000
 
 
 class Page(NamedTuple):
-    """Some documents of an index, and the cursor behind them, None at the end."""
+    """A page of documents, and the next cursor or None."""
 
     documents: list[dict[str, Any]]
     cursor: str | None
 
 
 class AnyIndex(Generic[H, R]):
-    """A folder in which something is found by similarity; the kinds say what, and how."""
+    """A folder for similarity search of documents or passages."""
 
     _workers: ClassVar[int | None] = None
 
@@ -118,17 +118,17 @@ class AnyIndex(Generic[H, R]):
         self.folder, self._handle = folder, handle
 
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
-        """Give what readers see."""
+        """Return the index as readers see it."""
         return nullcontext(self._handle.latest(Runner(self._workers)))
 
     def _settle(self, runner: Runner) -> int:
-        """Make durable what waits for a commit, before the index is changed; count it."""
+        """Commit and count the insertions before a change."""
         return 0
 
     def refresh(self) -> None:
-        """See what others have changed since, if this object does not look for it (``manual``).
+        """Load the latest changes by others.
 
-        Only new files are opened.
+        Only an index with ``refresh="manual"`` needs it. It opens only new files.
 
         Raises
         ------
@@ -138,18 +138,18 @@ class AnyIndex(Generic[H, R]):
         self._handle.refresh(Runner(self._workers))
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
-        """Return the document of an id, None if there is none.
+        """Return the document of an id, None if not found.
 
-        Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
+        It has its ``id``, its ``text`` (None if the index keeps no texts) and the user's columns.
         """
         with self._shared() as view:
             document = view.documents_of_ids(ids_of_values([checked_id(id)]))
             return next(view.read_each(document)) if document[0] >= 0 else None
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
-        """Return some documents as ``get`` does, in the order in which they were added.
+        """Return some documents as ``get`` does, in insertion order.
 
-        ``start`` counts the documents that are there, from 0.
+        ``start`` counts the present documents from 0.
         """
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
@@ -174,7 +174,7 @@ class AnyIndex(Generic[H, R]):
         return self.get(id) is not None
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the ids in the order in which documents were added, as a mapping yields its keys.
+        """Yield the ids of documents in the order of insertion.
 
         The index may change meanwhile: then a document may come twice, or not at all.
         """
@@ -196,7 +196,7 @@ class AnyIndex(Generic[H, R]):
         where: str | None = None,
         most_characters: int | None = None,
     ) -> Page:
-        """Return some documents, in the order in which they were added, and a cursor behind them.
+        """Return some documents in insertion order, and the next cursor.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class AnyIndex(Generic[H, R]):
             return Page(found, None if at_end else view.cursor_at(last))
 
     def __len__(self) -> int:
-        """Count the documents."""
+        """Count the documents of the index."""
         with self._shared() as view:
             return view.n_documents
 
@@ -270,9 +270,9 @@ class AnyIndex(Generic[H, R]):
         return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"
 
     def info(self) -> dict[str, Any]:
-        """Return what the index holds and how it was made; of what is committed.
+        """Return the contents and options of the committed index.
 
-        Every byte that has not been touched yet is read and checked.
+        Every byte that has not been read yet is read and checked.
 
         Raises
         ------
@@ -284,7 +284,7 @@ class AnyIndex(Generic[H, R]):
     def add(
         self, data: Data, *, read: ReadOptions | None = None, run: RunOptions | None = None
     ) -> AdditionResult:
-        """Add documents, all of them or none; earlier insertions are committed first.
+        """Add all documents or none, after committing earlier insertions.
 
         Parameters
         ----------
@@ -319,9 +319,9 @@ class AnyIndex(Generic[H, R]):
         return with_warning(result)
 
     def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> R:
-        """Take documents out, all of them or none; what was inserted before is committed first.
+        """Remove all given documents, or none on an error.
 
-        They are not found any more at once; the room they take is freed by ``compact``.
+        Earlier insertions are committed first. ``compact`` frees the space of removed documents.
 
         Parameters
         ----------
@@ -351,9 +351,9 @@ class AnyIndex(Generic[H, R]):
         return cast("R", remove(self._handle, wanted, runner, deny=deny))
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
-        """Write the index anew, without what was removed, in as few segments as possible.
+        """Rewrite the index without removed documents, in few segments.
 
-        Answers stay the same.
+        Results of searches stay the same.
 
         Returns
         -------
@@ -404,9 +404,9 @@ def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[s
 def remove(
     handle: AnyHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
 ) -> RemovalResult:
-    """Take documents out, all of them or none; of documents, with the orphans.
+    """Remove all given documents, or none on an error.
 
-    ``deny``: they are left out where they come again.
+    For documents, the result has the orphans. With ``deny``, later additions omit these documents.
     """
     start = time.perf_counter()
     removal: RemovalResult = handle.remove(ids, runner, deny=deny)
@@ -414,7 +414,7 @@ def remove(
 
 
 def compact(handle: AnyHandle, runner: Runner) -> CompactionResult:
-    """Write an index anew without what was removed."""
+    """Rewrite an index without removed documents."""
     start = time.perf_counter()
     with runner.stage("compact") as note:
         compaction: CompactionResult = handle.compact(runner)
@@ -423,7 +423,7 @@ def compact(handle: AnyHandle, runner: Runner) -> CompactionResult:
 
 
 def describe(handle: AnyHandle, runner: Runner) -> dict[str, Any]:
-    """Return what an index holds, in plain values; every byte of it is checked."""
+    """Return the contents of an index, after checking every byte."""
     view = handle.latest(runner)
     view.check_all(runner)
     handle.database.check()

@@ -1,4 +1,4 @@
-"""The passage index as users see it, and the opening of either kind."""
+"""Index of passages, and the opening of either kind."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 
 class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
-    """A folder in which passages of documents are found by similarity.
+    """A folder for similarity search of passages in documents.
 
-    Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; what
-    ``search`` sees is what was committed before it, by whomever. An open index checks each of its
-    files once, and keeps what it looks up in them: searching it again costs nothing that grows with
-    it. Any number of threads may use one object.
+    Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder;
+    ``search`` sees all earlier commits, by any process. An open index checks each of its files
+    once, and keeps the data of lookups: searching it again costs nothing that grows with it. Any
+    number of threads may use one object.
 
     Examples
     --------
@@ -135,15 +135,15 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         timeout: float = 5.0,
         refresh: Refresh = "auto",
     ) -> PassageIndex:
-        """Open an index and check every byte of it; options are those of ``DocumentIndex.open``."""
+        """Open an index as ``DocumentIndex.open``, and check every byte."""
         opened = cls(folder, tokenizer=tokenizer, timeout=timeout, refresh=refresh)
         opened.refresh()
         return opened
 
     def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
-        """Put a document in the place of the one with its id, or add it if there is none.
+        """Replace the document with an id, or add a document.
 
-        At once for whoever looks, and durable when this returns. It is the last document then.
+        The change is visible and durable when this returns; the document becomes the last one.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         read: ReadOptions | None = None,
         run: RunOptions | None = None,
     ) -> PassageResult:
-        """Find the passages of all documents that are similar to queries.
+        """Find the passages of documents that are similar to queries.
 
         Parameters
         ----------
@@ -231,9 +231,9 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
 def open_index(
     folder: str | Path, *, tokenizer: str | Path | None = None
 ) -> PassageIndex | DocumentIndex:
-    """Open an index of whichever kind lies in ``folder``.
+    """Open the index of either kind in ``folder``.
 
-    ``tokenizer`` has to be given where a ``tokenizer.json`` file was used.
+    Give ``tokenizer`` if the index was made with a ``tokenizer.json`` file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pairs of new documents and documents of an index, by lookup."""
+"""Pairs of new documents and index documents, by lookup."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ _FILE_BYTES = 64_000_000
 
 @dataclass
 class IndexPairs:
-    """Pairs in runs, possibly in files, each with its own id types."""
+    """Pairs in runs, possibly in files, with their id types."""
 
     runs: Iterable[pa.RecordBatch]
     schema: pa.Schema
 
     def reader(self) -> pa.RecordBatchReader:
-        """Return the rows."""
+        """Return the rows of all runs."""
         rows = (run.cast(self.schema) for run in self.runs)
         return pa.RecordBatchReader.from_batches(self.schema, rows)
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
-    """Plan a join with all texts of an index, which defines the comparison.
+    """Plan a join with all texts of an index.
 
-    The threshold defaults to that of the index, with ``top`` to any. Hamming distances are of the
-    index's sets. ``other`` is as of ``plan_pairs``.
+    The index defines the comparison. The threshold defaults to that of the index, with ``top`` to
+    any. Hamming distances are of the index's sets. ``other`` is as of ``plan_pairs``.
     """
     options.check_no_preset()
     if options.idf_from is not None:
@@ -85,7 +85,7 @@ def _fixed_weights() -> InvalidParameterError:
 
 
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
-    """Check options with an index, which defines all but the threshold."""
+    """Check options other than the threshold against an index."""
     for name in _OF_JOINS:
         if getattr(options, name) not in (None, False):
             raise no_effect(name, "with an index", "choose method exact", "method")
@@ -106,7 +106,7 @@ def find_pairs_in_index(
     shared: SharedIndex[OpenDocuments],
     options: PairOptions,
 ) -> PairResult:
-    """Find all pairs of a source document and an index document that share a bucket.
+    """Find pairs of source and index documents in common buckets.
 
     Each pair is compared exactly. Time grows with the sources and the pairs, not with the index.
     Pairs that exceed the memory go to files.

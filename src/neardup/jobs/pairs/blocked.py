@@ -1,8 +1,8 @@
-"""Exact joins within a memory budget: blocks of records by extent, joined in pairs.
+"""Exact joins in a memory budget, by pairs of blocks.
 
-Every two blocks are joined once, unless their extents (numbers of elements or total weights) are so
-far apart that no two of their records are similar. A single block of all records is the join in
-memory.
+Blocks of records are made by extent: the number of elements, or their total weight. Every two
+blocks are joined once, unless their extents are so far apart that no two of their records are
+similar. A single block of all records is the join in memory.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _JOIN_SHARE = 0.8
 
 
 def blocks_for(slots: int) -> int:
-    """Return the fewest blocks, at least two, that make ``slots`` units of work."""
+    """Return the fewest blocks, at least two, for ``slots`` units."""
     # Units of k blocks: pairs, and a single one if k is odd.
     return next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= slots)
 
@@ -75,7 +75,7 @@ class Unit(NamedTuple):
 
 
 class RecordSizes(NamedTuple):
-    """First document of each record, ascending, with sizes and extents of records.
+    """First documents of records, ascending, with sizes and extents.
 
     Records with different ``keys`` are not compared. About ``n_distinct`` elements are distinct.
     """
@@ -88,7 +88,7 @@ class RecordSizes(NamedTuple):
 
 
 class RecordBlocks:
-    """Records in blocks by extent; any two blocks fit into memory.
+    """Records in blocks by extent, any two fitting in memory.
 
     ``order`` are the numbers of the records with an extent, by its class; block k has those from
     ``bounds[k]`` to ``bounds[k + 1]``.
@@ -99,7 +99,7 @@ class RecordBlocks:
 
     @classmethod
     def cut(cls, records: RecordSizes, costs: Costs, engine: Engine) -> RecordBlocks:
-        """Cut records into the fewest blocks that fit and occupy all tasks of an engine."""
+        """Cut records into the fewest blocks that occupy all tasks."""
         sizes, n_distinct = records.sizes, records.n_distinct
         if records.keys is not None:
             # Salted elements may differ in every block.
@@ -116,7 +116,7 @@ class RecordBlocks:
         return cls(records, order, kept_arrays(engine.workspace, "blocks", cut)["bounds"])
 
     def units(self, join: Join) -> list[Unit]:
-        """Return the units that cover all pairs of a join once."""
+        """Return units that cover all pairs of a join once."""
         n = len(self._bounds) - 1
         if n == 1:
             return [Unit((0,), False)]
@@ -130,7 +130,7 @@ class RecordBlocks:
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
     def records_of(self, unit: Unit, join: Join) -> pa.RecordBatch:
-        """Return the records of a unit in ascending order, with their sizes, keys and parts.
+        """Return a unit's records, ascending, with sizes, keys and parts.
 
         Records of separate blocks are omitted if no record of the other block can be similar.
         """
@@ -152,7 +152,7 @@ class RecordBlocks:
         return pa.RecordBatch.from_pydict(columns)
 
     def _numbers_of(self, unit: Unit, join: Join) -> tuple[Int64s, Bytes]:
-        """Return the numbers of the records of a unit, ascending, and the part of each."""
+        """Return ascending numbers and parts of a unit's records."""
         blocks = [self._block(k) for k in unit.blocks]
         if unit.are_apart:
             (low, most), (least, high) = map(self._range_of, unit.blocks)
@@ -181,7 +181,7 @@ class RecordBlocks:
 
 
 def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, least: int) -> Int64s:
-    """Cut ordered sets into blocks so that any two fit into memory.
+    """Cut ordered sets into blocks that fit memory in pairs.
 
     There are at least about ``least`` blocks.
     """
@@ -204,7 +204,7 @@ def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, leas
 
 
 class UnitSets:
-    """Reader of a unit's sets or strings, which caches a single unit."""
+    """Reader of a unit's sets or strings, caching one unit."""
 
     def __init__(self, scheme: SetScheme, *, is_only: bool) -> None:
         self._scheme, self._is_only = scheme, is_only
@@ -220,7 +220,7 @@ class UnitSets:
         return self._scheme.only_sizes(np.empty(0, np.int64), np.empty(0, np.int64))
 
     def read(self, unit: Group) -> tuple[Compared, Uint64s | None]:
-        """Return the sets or strings of the records, and their keys as salts of sets."""
+        """Return sets or strings, and their keys as salts."""
         if self._found is not None:
             return self._found
         # Data in memory do not justify starting threads.
@@ -235,7 +235,7 @@ class UnitSets:
 
 
 class UnitJoin(NamedTuple):
-    """Join of a unit's records; ``sides`` are the sides of all records, if there are two."""
+    """Join of a unit's records, with ``sides`` of all records."""
 
     sets: UnitSets
     join: Join
@@ -243,7 +243,7 @@ class UnitJoin(NamedTuple):
     limit: int | None
 
     def run(self, unit: Group) -> Iterator[Given]:
-        """Yield the counts of the filters, and the pairs in ascending order."""
+        """Yield the counts of the filters and the ascending pairs."""
         import pyarrow as pa
 
         known = unit.known
@@ -263,10 +263,10 @@ class UnitJoin(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockedJoin:
-    """A join with two blocks in memory at once, in this process or in a task.
+    """A join with two blocks in memory at once.
 
-    ``whole`` is the join of all records with only their sizes, which defines similarities; ``rows``
-    are grouped by the ``n_units`` units.
+    It runs in this process or in a task. ``whole`` is the join of all records with only their
+    sizes, which defines similarities; ``rows`` are grouped by the ``n_units`` units.
     """
 
     engine: Engine
@@ -279,7 +279,7 @@ class BlockedJoin:
     def of(
         cls, engine: Engine, read: Read, scheme: SetScheme, whole: Join, records: RecordSizes
     ) -> BlockedJoin:
-        """Cut records into blocks, and group any two that may have similar records."""
+        """Cut records into blocks, and group possibly similar records."""
         blocks = RecordBlocks.cut(records, whole.costs, engine)
         units = blocks.units(whole)
         rows = engine.group(
@@ -288,9 +288,9 @@ class BlockedJoin:
         return cls(engine, whole, UnitSets(scheme, is_only=len(units) == 1), rows, len(units))
 
     def steps(self) -> Iterator[Self]:
-        """Yield the join with thresholds that fall, ending with its own.
+        """Yield the join with falling thresholds, ending with its own.
 
-        All join the same units, because any two similar records are in one.
+        All join the same units, because any two similar records share a unit.
         """
         for step in self.whole.steps():
             yield replace(self, whole=step)
@@ -312,7 +312,7 @@ class BlockedJoin:
     def run_units(
         self, first: int, sides: Bytes | None, limit: int | None
     ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
-        """Join the units from ``first`` on, and yield the pairs of each in ascending order."""
+        """Yield the ascending pairs of each unit from ``first`` on."""
         # Tasks do not need the sizes of all records.
         join = self.whole.of(self.sets.none, None)
         joined = self.engine.work(self.rows, UnitJoin(self.sets, join, sides, limit).run)
@@ -342,7 +342,7 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 
 class Sizes(NamedTuple):
-    """Sizes and extents of documents, and an estimate of the number of distinct elements."""
+    """Sizes and extents of documents, and estimated distinct elements."""
 
     sizes: Int64s
     extents: Int64s
@@ -361,7 +361,7 @@ class SetScheme:
     weighted: WeightedScheme | None = None
 
     def list_sets(self, block: RowBlock, plan: ReadingPlan) -> SignedBlock:
-        """Sign the documents of a block by their sets, with a row per non-empty set."""
+        """Sign documents of a block, with rows for non-empty sets."""
         parts: list[Compared] = []
 
         def digest(tokens: TokenLists) -> Uint64s:
@@ -388,7 +388,7 @@ class SetScheme:
         return Sizes(sizes, extents, _ONE_IN * len(sample))
 
     def only_sizes(self, sizes: Int64s, extents: Int64s) -> Compared:
-        """Return sets or strings without elements, of the given sizes and extents."""
+        """Return sets or strings without elements, of the given sizes."""
         nothing = np.empty(0, np.uint64)
         starts = np.broadcast_to(np.int64(0), len(sizes))
         if self.shingles is None:
@@ -440,7 +440,7 @@ class SetScheme:
         return weighted_sets(tokens, self.shingles, self.weighted)
 
     def _rows_of(self, parts: Sequence[Compared]) -> tuple[pa.RecordBatch, Int64s, Int64s]:
-        """Return rows by class of extent, and the sizes and extents of all documents."""
+        """Return rows by class of extent, and sizes and extents."""
         import pyarrow as pa
 
         none = np.empty(0, np.int64)
@@ -475,7 +475,7 @@ class SetScheme:
 
 
 def route_by_extent(rows: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return the partitions of documents, in the order of their extents."""
+    """Return the partitions of documents, in order of their extents."""
     classes = classes_of(extents_of(rows))
     if "extent" in rows.schema.names:
         classes -= _FIRST_OF_WEIGHTS
@@ -499,7 +499,7 @@ def sizes_of(rows: pa.RecordBatch) -> Int64s:
 
 
 def extents_of(rows: pa.RecordBatch) -> Int64s:
-    """Return the extent of each document: its number of elements, or their weight."""
+    """Return the extent of documents: number of elements, or weight."""
     if "extent" not in rows.schema.names:
         return sizes_of(rows)
     extents: Int64s = numbers_of(rows, "extent")
@@ -523,9 +523,9 @@ def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
 
 
 def digest_compared(compared: Compared) -> Uint64s:
-    """Digest sets or strings to 128 bits each, in an array of shape (n, 2).
+    """Digest sets or strings to 128 bits each.
 
-    This is done in parts, because elements may be copied.
+    Digests have shape (n, 2). Sets are digested in parts, because elements may be copied.
     """
     if isinstance(compared, TokenLists):
         return digest_token_lists(compared)

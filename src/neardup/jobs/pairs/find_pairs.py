@@ -1,4 +1,4 @@
-"""``find_pairs``: all pairs of similar documents, within one collection or between two."""
+"""``find_pairs``: pairs of similar documents in one or two collections."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def find_pairs(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> PairResult:
-    """Find all pairs of similar documents, or the most similar ones.
+    """Find all pairs of similar documents, or the most similar.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def iter_pairs(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Iterator[Pair]:
-    """Find all pairs of similar documents, and yield them one by one.
+    """Find all pairs of similar documents, and yield each pair.
 
     Parameters as of ``find_pairs``.
 

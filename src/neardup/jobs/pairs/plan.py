@@ -1,4 +1,4 @@
-"""Plan of a search for pairs: its options, checked before any work starts."""
+"""Plan of a search for pairs, with its checked options."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 
 @dataclass(frozen=True)
 class PairPlan:
-    """Checked options: a ``measure`` of sets, or ``edit`` distances of strings.
+    """Checked options for a ``measure`` of sets or ``edit`` distances.
 
     ``banding`` exists if candidates come from MinHash bands.
     """
@@ -46,7 +46,7 @@ class PairPlan:
 
     @property
     def threshold(self) -> float | None:
-        """The least similarity, None for any, or if distances are limited."""
+        """The least similarity, None for any or with limited distances."""
         if self.options.top is not None and self.options.threshold is None:
             return None
         if self.measure:
@@ -133,13 +133,13 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
-    """Read texts as strings of characters, except with another tokenizer or for bytes."""
+    """Read texts as characters, except for bytes or another tokenizer."""
     reading = reading_plan(options.with_tokenizer("characters"))
     return replace(reading, blocking=options.blocking_columns)
 
 
 def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
-    """Raise if two options exclude each other, or one needs another."""
+    """Raise if options exclude each other, or need another option."""
     is_count = kind is not None and kind.is_count
     has_bands = kind is not None and kind.has_bands
     is_distance = kind is None or kind.is_distance
@@ -189,7 +189,7 @@ def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[st
 
 
 def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
-    """Raise if an option was given that can have no effect."""
+    """Raise if a given option can have no effect."""
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)

@@ -58,11 +58,11 @@ from neardup.tables import (
 
 @dataclass(frozen=True)
 class PairContents(NumberedContents):
-    """Documents of one collection, or of two with the left ones numbered first."""
+    """Documents of one collection, or two, the left one first."""
 
     @property
     def n_left(self) -> int | None:
-        """Number of documents in the left collection, None for a self-join."""
+        """Number of left documents, None for a self-join."""
         return None if len(self.catalogues) == 1 else len(self.catalogues[0])
 
     @property
@@ -80,7 +80,7 @@ def find_pair_contents(engine: Engine, read: Read) -> PairContents:
 
 
 def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | None:
-    """Return per record whether the left collection has it, the right one, or both.
+    """Return the sides of each record: left, right or both.
 
     ``records`` has the record of each document, -1 for none, starting with the ``n_left`` documents
     of the left collection; None, and no sides, for a self-join.
@@ -155,7 +155,7 @@ class RecordJoin:
     limit: int | None
 
     def run(self, room: int | None, runner: Runner) -> JoinedRecords:
-        """Find all pairs within a memory limit for sets; None for no limit.
+        """Find all pairs within a memory limit, None for unlimited.
 
         If all sets do not fit, each block of records is joined with itself and with each before it.
         """
@@ -219,7 +219,7 @@ def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
 
 
 def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, and the index of each set's first among those.
+    """Find the first of equal sets, and number all sets.
 
     An empty set equals no other.
     """
@@ -232,7 +232,7 @@ def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
 
 @dataclass(frozen=True)
 class Records:
-    """Joined records, and the record of each document, -1 for none.
+    """Joined records, and the record of each document, or -1.
 
     With two collections, the ``n_left`` documents of the left one come first; None for a self-join.
     """
@@ -245,11 +245,11 @@ class Records:
         return len(self.join.whole.own_scores)
 
     def sides(self) -> Bytes | None:
-        """Return per record whether the left collection has it, the right one, or both."""
+        """Return the sides of each record: left, right or both."""
         return sides_of(self.of_documents, self.n_left, len(self))
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return the similarity of each pair of documents, with little extra memory."""
+        """Return the similarity of each pair, with little extra memory."""
         similarities: Floats = np.empty(len(pairs), np.float64)
         for start in range(0, len(pairs), _AT_ONCE):
             own = slice(start, start + _AT_ONCE)
@@ -267,7 +267,7 @@ def scheme_of(plan: PairPlan) -> SetScheme:
 
 
 def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
-    """Make the records of all documents, as sets or as strings."""
+    """Make the records of all documents, sets or strings."""
     scheme = scheme_of(plan)
     contents = find_pair_contents(engine, read)
     documents = np.flatnonzero(contents.is_content)
@@ -302,9 +302,9 @@ def _join_of(sets: Compared, plan: PairPlan) -> Join:
 
 
 class Bucketed(NamedTuple):
-    """Contents that may be in a pair, in partitions, with their keys and sets.
+    """Partitioned contents that may be in pairs, with their keys.
 
-    These share a bucket with another content, or have several documents.
+    These contents share a bucket with another content, or have several documents.
     """
 
     contents: PairContents
@@ -314,7 +314,7 @@ class Bucketed(NamedTuple):
 
 
 def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: PairPlan) -> Bucketed:
-    """Find the contents that may be in a pair, and send them to their partitions."""
+    """Send contents that may be in a pair to partitions."""
     assert plan.banding is not None
     n_bands = plan.banding.bands
 
@@ -336,7 +336,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
 
 
 class _Part(NamedTuple):
-    """Contents of a partition from position ``start`` on, and their documents."""
+    """Contents of a partition, from position ``start``, and their documents."""
 
     start: int
     n_tokens: Int64s
@@ -345,7 +345,7 @@ class _Part(NamedTuple):
 
 
 def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collected:
-    """Join the records of each partition, and spell out its pairs.
+    """Join the records of each partition, and collect its pairs.
 
     The counts of a partition are its records, its verified pairs, and its pairs at the threshold.
     """
@@ -395,7 +395,7 @@ def _join_partition(
 
 
 class MembersOfPart(NamedTuple):
-    """Documents of a partition, ascending, and the position of each one's content.
+    """Ascending documents of a partition, with positions of their contents.
 
     With two collections, the first ``n_left`` are in the left one; None for a self-join.
     """
@@ -422,7 +422,7 @@ class MembersOfPart(NamedTuple):
 
 @dataclass(frozen=True)
 class PartitionMembers:
-    """Documents of each partition, ascending, and the position of each one's content.
+    """Ascending documents of each partition, with positions of their contents.
 
     Partition k has the documents from ``bounds[k]`` to ``bounds[k + 1]``.
     """

@@ -1,4 +1,4 @@
-"""Pairs of documents as rows of numbers, in runs possibly in files, and their table.
+"""Pairs of documents as rows in runs, and their table.
 
 Columns of the input follow the ids, with their values of both sides.
 """
@@ -46,7 +46,7 @@ _FILE_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class ColumnsOfPairs:
-    """Values of the documents a and of the documents b, side by side.
+    """Values of documents a and documents b, side by side.
 
     ``names`` are the requested columns; a side lacks a column that no file of its collection has.
     """
@@ -65,7 +65,7 @@ class ColumnsOfPairs:
         return found
 
     def take(self, left: Int64s, right: Int64s) -> list[pa.Array]:
-        """Return the columns of pairs, given the numbers of their documents."""
+        """Return the columns of pairs from the numbers of documents."""
         sides = [
             dict(zip(values.names, values.take(documents), strict=True))
             for values, documents in ((self.left, left), (self.right, right))
@@ -76,7 +76,7 @@ class ColumnsOfPairs:
 def check_columns(
     names: Sequence[str], collections: Sequence[Sequence[Source]], read: ColumnNames
 ) -> list[tuple[str, ...]]:
-    """Return the available columns of each collection; ``read`` are read in the first one."""
+    """Return the available columns of each collection."""
     if "id" in names:
         message = (
             "columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
@@ -108,7 +108,7 @@ def read_columns(
     workspace: Workspace,
     runner: Runner,
 ) -> ColumnsOfPairs:
-    """Read the available columns of all documents that are in a pair.
+    """Read the available columns of all documents in pairs.
 
     Memory: the values, as far as the workspace allows, and 9 bytes per document in a pair.
     """
@@ -123,7 +123,7 @@ def keep_equal(
     workspace: Workspace,
     runner: Runner,
 ) -> SpilledBatches:
-    """Keep the pairs with equal values in some columns, compared as text.
+    """Keep pairs with equal values in some columns, as text.
 
     A pair also stays if one of its documents has no value. Memory: the values of the documents in a
     pair and the remaining pairs, as far as the workspace allows, and some pairs at a time.
@@ -194,9 +194,9 @@ def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
 def spell_runs(
     joined: ScoredPairs, speller: Speller, scored: Scored, n_at_once: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Spell out pairs of records, about ``n_at_once`` pairs of documents at a time.
+    """Spell out pairs of records, ``n_at_once`` document pairs per run.
 
-    None is all at once. Yields at least one run, each in ascending order.
+    The number is approximate, None for all. Yields at least one run, each in ascending order.
     """
     crossings = speller.crossings(joined)
     similarities = scored.similarities(crossings)
@@ -210,7 +210,7 @@ def spell_runs(
 
 
 class FoundPart(NamedTuple):
-    """Pairs of documents of one part of a join, with its counts.
+    """Document pairs from a part of a join, with counts.
 
     ``spell`` yields them in at least one run, each in ascending order and of about the given number
     of rows.
@@ -229,7 +229,7 @@ class FoundPart(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """Pairs of documents in sorted runs, their number, and the counts of each part."""
+    """Pairs in sorted runs, their number, and counts per part."""
 
     runs: SpilledBatches
     n_pairs: int
@@ -293,7 +293,7 @@ class PairRows:
     columns: ColumnsOfPairs | None = None
 
     def reader(self) -> pa.RecordBatchReader:
-        """Return the rows with the documents' ids, made some at a time on reading."""
+        """Return the rows with the ids of documents, made lazily."""
         import pyarrow as pa
 
         columns = {
@@ -324,7 +324,7 @@ class PairRows:
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows: a single run unchanged, several runs merged, some at a time."""
+        """Yield all rows in order, merged if in several runs."""
         n_runs = sum(1 for run in self.runs if len(run))
         if n_runs > 1:
             yield from self._merged()
@@ -352,7 +352,7 @@ class PairRows:
             yield rows.take(pa.array(order))
 
     def _cut(self) -> list[int]:
-        """Divide the left documents into ranges of a similar number of rows."""
+        """Divide left documents into ranges with similar numbers of rows."""
         n_rows: Int64s = np.zeros(len(self.catalogues[0]), np.int64)
         for run in self.runs:
             left = numbers_of(run, "left")
@@ -422,7 +422,7 @@ class PairResult(TableResult):
 
     @property
     def table(self) -> pa.Table:
-        """The pairs."""
+        """The pairs, as an Arrow table."""
         return self.pairs
 
     def rows(self) -> pa.RecordBatchReader:

@@ -1,4 +1,4 @@
-"""Stages of a search for pairs in order, and the summary."""
+"""Stages of a search for pairs in order, and summary."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 def count_outside(
     catalogues: Sequence[Catalogue], keys: Uint64s | None, columns: Sequence[str]
 ) -> int:
-    """Count the documents that are not compared because they lack a value."""
+    """Count the documents left out for lack of a value."""
     if keys is None:
         return 0
     n_outside = 0
@@ -94,7 +94,7 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
 def choose_one_to_one(
     runs: Iterable[pa.RecordBatch], n_documents: int, *, by_distance: bool
 ) -> list[pa.RecordBatch]:
-    """Keep the pairs that come first among all pairs of either document.
+    """Match documents one to one by their most similar pairs.
 
     Pairs are processed from the most similar to the least, by distance with ``by_distance``, ties
     by the left document, then the right one; a pair stays if neither of its documents is in an
@@ -127,7 +127,7 @@ def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
 
 @dataclass(frozen=True)
 class Matches:
-    """Pairs of documents in output order, with the counts of filters.
+    """Pairs of documents in output order, with counts of filters.
 
     ``runs`` as of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
     with falling thresholds.
@@ -142,7 +142,7 @@ class Matches:
 
 
 def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matches:
-    """Join the records and spell out the pairs, in files if they do not fit."""
+    """Join records and spell out pairs, in files if necessary."""
     join, sides = records.join, records.sides()
     whole = join.whole
     speller = Speller.of(
@@ -253,7 +253,7 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
 
 
 def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
-    """Count the documents with a single shingle because they have fewer tokens than one."""
+    """Count the documents with fewer tokens than one shingle."""
     if plan.edit:
         return 0
     ngram = plan.reading.shingles.ngram
@@ -264,7 +264,7 @@ _log = job_logger(__name__)
 
 
 class PairJob:
-    """A search for pairs with checked options; inputs are resolved on access.
+    """Search for pairs by checked options, resolving inputs on access.
 
     ``named`` is the value of ``against`` if it may name an index; ``idf_from`` are the documents
     for frequencies.
@@ -307,12 +307,12 @@ class PairJob:
 
     @cached_property
     def left(self) -> Inputs:
-        """The documents."""
+        """The documents of the left collection."""
         return rows_where(self._resolve(self._data, self.options), self.options.where)
 
     @cached_property
     def right(self) -> Sequence[Source] | None:
-        """The second collection, unless it is missing or looked up in an index."""
+        """The second collection, None if missing or in an index."""
         if self._against is None or self.index is not None:
             return None
         from neardup.documents.other import resolve_other
@@ -326,13 +326,13 @@ class PairJob:
 
     @cached_property
     def counted(self) -> Inputs | None:
-        """The documents for frequencies; None: the compared ones."""
+        """The documents for frequencies, None for the compared documents."""
         if self._idf_from is None or self.index is not None:
             return None
         return self._resolve(self._idf_from, self.options)
 
     def key(self, runner: Runner) -> dict[str, Any] | None:
-        """Return the inputs that identify the result; None if they cannot be identified."""
+        """Return the inputs that identify the result, None if unidentifiable."""
         if self.index is not None:
             view, folder = self.index.view(runner), self.index.folder
             return key_with_index("pairs", self.options, view, folder, inputs=self.left)
@@ -347,7 +347,7 @@ class PairJob:
         )
 
     def run(self, engine: Engine) -> PairResult:
-        """Find the pairs."""
+        """Find the pairs of the collections."""
         if self.index is not None:
             # Index code is slow to import, and most runs have none.
             from neardup.index.handle import SeenFolder, SharedIndex
@@ -366,11 +366,11 @@ def find_pairs_in_sources(
     engine: Engine,
     counted: Sequence[Source] | None = None,
 ) -> PairResult:
-    """Find all pairs, or the most similar; ``right`` is None for a self-join.
+    """Find all or the most similar pairs of documents.
 
-    Equal texts, and then equal records, are joined once; pairs of their documents are spelled out
-    afterwards, in files if they do not fit. Document frequencies are counted in ``counted``; None:
-    in the compared documents.
+    ``right`` is None for a self-join. Equal texts, and then equal records, are joined once; pairs
+    of their documents are spelled out afterwards, in files if they do not fit. Document frequencies
+    are counted in ``counted``; None: in the compared documents.
     """
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]

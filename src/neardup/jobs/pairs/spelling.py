@@ -16,7 +16,7 @@ from neardup.tables import Bools, Bytes, Int64s, ScoredPairs
 
 @dataclass(frozen=True)
 class Members:
-    """Documents of each record: record r has ``documents[starts[r] :][: counts[r]]``, ascending."""
+    """Ascending documents of record r: ``documents[starts[r] :][: counts[r]]``."""
 
     documents: Int64s
     starts: Int64s
@@ -24,7 +24,7 @@ class Members:
 
     @classmethod
     def of(cls, records_of_documents: Int64s, n_records: int, first: int = 0) -> Members:
-        """List the documents of every record; they are numbered from ``first``."""
+        """List the documents of every record, numbered from ``first``."""
         filled = np.flatnonzero(records_of_documents >= 0)
         numbers = records_of_documents[filled]
         order = np.argsort(numbers, kind="stable")
@@ -48,9 +48,9 @@ class Members:
     def cross(
         self, other: Members, pairs: ScoredPairs, n_at_once: int | None = None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Spell out pairs of records as pairs of documents, of these members and of ``other``.
+        """Pair these members with ``other`` by pairs of their records.
 
-        They come in parts or all at once, each with the number of its pair of records.
+        Document pairs come in parts or all at once, each with the number of its record pair.
         """
         widths = other.counts[pairs.right]
         n_each = self.counts[pairs.left] * widths
@@ -79,7 +79,7 @@ class Members:
 
 @dataclass(frozen=True)
 class Speller:
-    """Spell out pairs of records, and pairs of documents with the same record.
+    """Converter of record pairs and twins to pairs of documents.
 
     ``left`` and ``right`` are the documents of the two collections, equal for a self-join.
     ``own_scores`` is the score of each record with itself, ``twins`` the records that reach the
@@ -104,10 +104,10 @@ class Speller:
         is_directed: bool,
         numbers: Int64s | None = None,
     ) -> Speller:
-        """Prepare for ``documents`` (the record of each, -1 for none), the left ones first.
+        """Prepare for ``documents``: the record of each, or -1.
 
-        ``n_left`` is the number of left ones, None for a self-join. ``numbers`` of the documents
-        ascend; None numbers them from 0.
+        The left documents come first. ``n_left`` is their number, None for a self-join. ``numbers``
+        of the documents ascend; None numbers them from 0.
         """
         n_records = len(own_scores)
         if n_left is None:
@@ -122,15 +122,15 @@ class Speller:
         return cls(left, right, own_scores, twins, n_left is None, is_directed)
 
     def without_twins(self) -> Speller:
-        """Return the speller without pairs of documents with the same record."""
+        """Return the speller without pairs within a record."""
         return replace(self, twins=self.twins[:0])
 
     def first(self, most: int) -> Speller:
-        """Return the speller with the first ``most`` documents of each record."""
+        """Return the speller with ``most`` first documents of each record."""
         return replace(self, left=self.left.first(most), right=self.right.first(most))
 
     def crossings(self, joined: ScoredPairs) -> ScoredPairs:
-        """Return all pairs of records to spell out, including pairs of a record with itself."""
+        """Return all pairs of records, including twins, to spell out."""
         twins = self.twins
         if self.is_self_join:
             twins = twins[self.left.counts[twins] > 1]
@@ -154,10 +154,10 @@ class Speller:
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Spell out crossings in order, about ``n_at_once`` pairs of documents at a time.
+        """Spell out crossings in order, ``n_at_once`` document pairs per part.
 
-        Yields the pairs, the earlier document first unless the measure is directed, and the number
-        of each pair's crossing.
+        The number is approximate. Yields the pairs, the earlier document first unless the measure
+        is directed, and the number of each pair's crossing.
         """
         for spelled, crossing in self.left.cross(self.right, crossings, n_at_once):
             if not self.is_self_join:
@@ -179,7 +179,7 @@ class Speller:
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """Pairs and the rank of each, 0 for the most similar."""
+    """Pairs and their ranks, 0 for the most similar."""
 
     pairs: ScoredPairs
     ranks: Int64s
@@ -208,20 +208,20 @@ class RankedPairs:
         return self.take(order[:most])
 
     def by_left(self) -> RankedPairs:
-        """Return the pairs by left side, the most similar first within each."""
+        """Return the pairs by left side, most similar first."""
         return self.take(np.lexsort((self.pairs.right, self.ranks, self.pairs.left)))
 
     def best_of_each(self, most: int) -> RankedPairs:
-        """Return ``most`` pairs for each left side, in the order of ``by_left``."""
+        """Return ``most`` pairs of each left side, in ``by_left`` order."""
         pairs = self.by_left()
         left = pairs.pairs.left
         n_before = np.arange(len(left)) - np.searchsorted(left, left)
         return pairs.take(n_before < most)
 
     def weight_of_better(self, weights: Int64s) -> Int64s:
-        """Return per pair the total weight of better-ranked pairs of its left side.
+        """Return the weight of better pairs of the left side.
 
-        Pairs are in the order of ``by_left``.
+        It is a total per pair; pairs are in the order of ``by_left``.
         """
         left = self.pairs.left
         if not len(left):
@@ -242,7 +242,7 @@ _FEW_PAIRS = 1 << 17
 
 
 def _steps(join: BlockedJoin, sides: Bytes | None) -> Sequence[BlockedJoin]:
-    """Return the joins to try one after another, with falling thresholds."""
+    """Return the joins to try in turn, with falling thresholds."""
     n = len(join.whole.own_scores)
     n_pairs = n * n // 2
     if sides is not None:
@@ -254,10 +254,10 @@ def _steps(join: BlockedJoin, sides: Bytes | None) -> Sequence[BlockedJoin]:
 def most_similar_pairs(
     join: BlockedJoin, speller: Speller, sides: Bytes | None, most: int, runner: Runner
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
-    """Find the ``most`` most similar pairs of documents, the most similar first, ties ascending.
+    """Find the ``most`` most similar pairs of documents, ties ascending.
 
-    Thresholds fall step by step until there are enough pairs, so that the remaining pairs are never
-    compared. The list has the filter counts of each step.
+    The most similar pair is first. Thresholds fall step by step until there are enough pairs, so
+    that the remaining pairs are never compared. The list has the filter counts of each step.
     """
     step_counts = []
     for step in _steps(join, sides):
@@ -282,10 +282,10 @@ def most_similar_pairs(
 def most_similar_partners(
     join: BlockedJoin, speller: Speller, sides: Bytes | None, most: int, runner: Runner
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
-    """Find the ``most`` most similar partners of each left document, the most similar first.
+    """Find the ``most`` most similar partners of each left document.
 
-    Thresholds fall step by step; a record with enough partners stops. The list has the filter
-    counts of each step.
+    The most similar partner is first. Thresholds fall step by step; a record with enough partners
+    stops. The list has the filter counts of each step.
     """
     n_records = len(join.whole.own_scores)
     base: Bytes = np.full(n_records, LEFT | RIGHT, np.uint8) if sides is None else sides
@@ -321,7 +321,7 @@ def _partner_rows(joined: ScoredPairs, step: Scored, speller: Speller) -> Scored
 
 
 def _best_of_each(rows: RankedPairs, speller: Speller, most: int) -> ScoredPairs:
-    """Spell out the best partners of every record for each of its documents."""
+    """Spell out the best partners of records for each document."""
     # One more than requested, because a document may find itself.
     enough = most + 1
     partners = speller.right.first(enough)
