@@ -1,4 +1,4 @@
-"""The verbs of a job, independent of the engine: read, meet, exchange, work, collect, write.
+"""The verbs of a job, independent of the engine.
 
 A job is written once, for an ``Engine``. It passes functions of modules and their first arguments,
 because these can be pickled for other processes.
@@ -69,7 +69,7 @@ class Means(NamedTuple):
 
 
 def each_block(blocks: Iterator[T], _: Means) -> Iterator[T]:
-    """Yield the parsed blocks of a task; as ``work`` of ``Engine.stream``."""
+    """Yield parsed blocks, as ``work`` of ``Engine.stream``."""
     return blocks
 
 
@@ -79,7 +79,7 @@ WORKING_SHARE, _TASK_SHARE = 0.3, 0.2
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows of the partitions from ``start`` to ``stop``, in any order.
+    """Rows of partitions ``start`` to ``stop``, in any order.
 
     ``columns`` are added to them, each an array with an item per document.
     """
@@ -92,7 +92,7 @@ class Partition:
     columns: Mapping[str, Int64s] = field(default_factory=dict)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows; each call is a new pass."""
+        """Yield all rows, in a new pass per call."""
         import pyarrow as pa
 
         for batch in self.shuffle.read(self.start, n_partitions=self.stop - self.start):
@@ -102,7 +102,7 @@ class Partition:
             yield batch
 
     def count_passes(self, factor: int) -> int:
-        """Count the passes over the rows if they take ``factor`` times their bytes.
+        """Count passes if rows take ``factor`` times their bytes.
 
         Each worker processes its own partition.
         """
@@ -124,7 +124,7 @@ class Group:
     partitions: list[int] | None = None
 
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the documents, and possibly rows of others.
+        """Yield the documents' rows, possibly among rows of other documents.
 
         ``let_go`` frees rows once they are yielded; they cannot be read again.
         """
@@ -144,7 +144,7 @@ class Group:
 
 
 def gather_rows(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> Shuffle:
-    """Return the rows of a task, in memory or in files of the task."""
+    """Return a task's rows, in memory or in files."""
     shuffle = Shuffle("rows", workspace, 1, in_memory=None, share=_TASK_SHARE)
     with shuffle:
         for batch in batches:
@@ -173,7 +173,7 @@ class Read(NamedTuple):
 
 
 class Revisited(NamedTuple):
-    """A block that is read again, its signatures, and the mask of wanted documents."""
+    """A reread block, its signatures, and the wanted documents."""
 
     source: Source
     block: RowBlock
@@ -183,7 +183,7 @@ class Revisited(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A change of blocks at writing, from rows of their documents.
+    """A change of blocks at writing, from document rows.
 
     In tasks, ``gather`` gathers rows of some consecutive documents, in any order, and ``apply``
     changes a block, given these and the range of its documents. ``gathered`` are the rows of all
@@ -235,7 +235,7 @@ _TASK = "components"
 
 @dataclass(frozen=True)
 class Partitions:
-    """Documents in partitions of whole components, in keep order within each.
+    """Documents in partitions of components, each in keep order.
 
     Documents of one component share a partition. Partition k has the documents from ``bounds[k]``
     to ``bounds[k + 1]``.
@@ -247,11 +247,11 @@ class Partitions:
 
     @classmethod
     def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
-        """Return the partitions of an earlier run, or else compute them."""
+        """Return an earlier run's partitions, or else compute them."""
         return cls(**kept_arrays(workspace, _TASK, lambda: vars(find())))
 
     def keep(self, workspace: Workspace) -> None:
-        """Store the partitions for a resumed run, before other data are stored by partition."""
+        """Store the partitions before any data stored by partition."""
         keep_arrays(workspace, _TASK, vars(self))
 
     def __len__(self) -> int:
@@ -266,7 +266,7 @@ class Partitions:
         return np.searchsorted(self.bounds, places, side="right") - 1
 
     def places_of_all(self, n_documents: int, are_wanted: Bools | None = None) -> Int64s:
-        """Return the position of each document, -1 if it has none or is not wanted."""
+        """Return the position of each wanted document, -1 otherwise."""
         places: Int64s = np.full(n_documents, -1, np.int64)
         wanted = (
             np.arange(len(self.documents)) if are_wanted is None else np.flatnonzero(are_wanted)
@@ -280,7 +280,7 @@ Pick = Callable[["pa.RecordBatch", Int64s], "pa.RecordBatch"]
 
 
 def pick_placed(pick: Pick, batch: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
-    """Pick the rows of documents that have a position, which becomes the first column."""
+    """Pick rows of placed documents, with positions as first column."""
     import pyarrow as pa
 
     rows = np.flatnonzero(places >= 0)
@@ -296,11 +296,11 @@ PLACE = "place"
 
 @dataclass(frozen=True)
 class DocumentPartition:
-    """Documents that are processed together, with the caller's ``facts`` about them.
+    """Documents that are processed together.
 
-    ``rows`` returns the picked rows, in any order. ``read_sets`` returns the compared sets of
-    documents at ascending positions, given their token counts; with ``has_sets`` all are in memory
-    in any case.
+    ``facts`` are the caller's. ``rows`` returns the picked rows, in any order. ``read_sets``
+    returns the compared sets of documents at ascending positions, given their token counts; with
+    ``has_sets`` all are in memory in any case.
     """
 
     facts: Any
@@ -310,7 +310,7 @@ class DocumentPartition:
     runner: Runner
 
     def rows_by_place(self) -> pa.RecordBatch | None:
-        """Return the picked rows as one batch in order of position, or None if there are none."""
+        """Return the picked rows in order of position, or None."""
         import pyarrow as pa
 
         batches = list(self.rows())
@@ -325,7 +325,7 @@ class Exchanged(ABC):
 
     @abstractmethod
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Read some of the documents again, and add the compared sets to the rows.
+        """Read wanted documents again, and add their compared sets.
 
         ``are_wanted`` is a mask in the order of the partitions.
         """
@@ -337,16 +337,16 @@ class Exchanged(ABC):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield a function's result per partition, given ``facts`` by its number.
+        """Yield a function's result per partition.
 
-        A resumed run reuses earlier results. Progress is reported under ``stage``.
+        ``facts`` takes a partition number. A resumed run reuses results. ``stage`` is for progress.
         """
 
 
 def read_sets_of(
     texts: Shuffle, partition: int, reading: ReadingPlan, places: Int64s, n_tokens: Int64s
 ) -> ShingleSets | WeightedSets:
-    """Return the compared sets of a partition's documents from their texts."""
+    """Make the compared sets of a partition's documents."""
     import pyarrow as pa
 
     collector = SetCollector(n_tokens, reading)
@@ -365,10 +365,10 @@ def read_sets_of(
 
 
 class WorkLimits(NamedTuple):
-    """Numbers and memory limits of parts of the work; None is unlimited.
+    """Numbers and memory limits of parts.
 
-    ``least_partitions`` keep all workers busy to the end; ``groups_at_once`` are worked on at the
-    same time.
+    None is unlimited. ``least_partitions`` keep all workers busy to the end; ``groups_at_once`` are
+    worked on at the same time.
     """
 
     least_partitions: int
@@ -390,7 +390,7 @@ class Engine(ABC):
         runner.memory = workspace.memory or None
 
     def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
-        """Time a stage; see ``Runner.stage``."""
+        """Time a stage, as ``Runner.stage`` does."""
         return self.runner.stage(name)
 
     @property
@@ -403,7 +403,7 @@ class Engine(ABC):
         return {"engine": self.name, "workers": self.workers}
 
     def describe_cluster(self) -> dict[str, Any]:
-        """Describe the executors for the summary of a search; empty for threads."""
+        """Describe the executors for a summary, empty for threads."""
         return {}
 
     @abstractmethod
@@ -414,7 +414,7 @@ class Engine(ABC):
         look: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], Means], Iterator[U]],
     ) -> Iterator[U]:
-        """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
+        """Yield the results of ``work`` for sources, in order.
 
         ``look`` parses a block; ``work`` takes the parsed blocks of a task, in batches of the best
         size; ``each_block`` yields them. Progress is reported under ``stage``. Raises as ``read``.
@@ -430,7 +430,7 @@ class Engine(ABC):
 
     @abstractmethod
     def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
-        """Let tasks open a folder of this process within the block.
+        """Let tasks open a local folder within the block.
 
         Its files must not change meanwhile.
         """
@@ -443,7 +443,7 @@ class Engine(ABC):
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
-        """Read all documents of some collections once, and send rows to partitions.
+        """Read collections once, and send their rows to partitions.
 
         Parameters
         ----------
@@ -467,15 +467,15 @@ class Engine(ABC):
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
-        """Group signed documents by equal keys, and yield the results of a function, in any order.
+        """Group signed documents by keys, and yield a function's results.
 
-        ``given`` are columns with an item per document. Progress is reported under ``stage``, if
-        one is given.
+        Results come in any order. ``given`` are columns with an item per document. Progress is
+        reported under ``stage``, if one is given.
         """
 
     @abstractmethod
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Send picked columns of signed documents to the partitions of the documents.
+        """Send picked columns of signed documents to their partitions.
 
         ``name`` is the name of the rows, unique within a job.
         """
@@ -501,9 +501,9 @@ class Engine(ABC):
         function: Callable[[Any], Iterator[Given]],
         columns: Mapping[str, Int64s] | None = None,
     ) -> TaskRows:
-        """Return the results of a function per partition or group, evaluated by ``collect``.
+        """Apply a function per partition or group.
 
-        ``columns`` are added to the rows, each an array with an item per document.
+        ``collect`` evaluates it. ``columns`` are added to the rows, with an item per document.
         """
 
     @abstractmethod
@@ -518,14 +518,14 @@ class Engine(ABC):
 
     @abstractmethod
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, and yield a function's results for their texts.
+        """Read documents again, and yield a function's results.
 
         ``documents`` ascend, and results come in this order, for some documents at a time.
         """
 
     @abstractmethod
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read signed documents of the last collection again, and yield a function's results.
+        """Read the last collection again, and yield a function's results.
 
         Results come in the order of the blocks, for each block with a ``wanted`` document.
         """

@@ -1,4 +1,4 @@
-"""Choose the engine of a job: threads of this process, or executors of a Spark session."""
+"""Choose a job's engine, threads or a Spark session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
-    """Return the options of a run in threads, without the job's own options.
+    """Return the options of a run in threads.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check_run(run: RunOptions | None, *known: str) -> RunOptions:
 
 
 def open_runner(run: RunOptions | None, job: str) -> Runner:
-    """Return the runner of a job in memory; raises as ``check_run``."""
+    """Return the runner of a job, raising as ``check_run``."""
     options = check_run(run)
     return Runner(options.workers, options.progress, job)
 
@@ -59,7 +59,7 @@ def open_engine(
     reading: ReadingOptions | None = None,
     whole: Sequence[str] = (),
 ) -> Iterator[Engine]:
-    """Open the engine of a job, in this process or in a Spark session.
+    """Open a job's engine, in threads or in Spark.
 
     ``sources`` are all inputs, resolved before a folder is created. ``whole`` are given options
     that need all documents in one process.
@@ -112,7 +112,7 @@ def open_workspace(
     key: Mapping[str, Any] | None = None,
     elsewhere: str = BY_WORK,
 ) -> Workspace:
-    """Return the workspace of a job, with a folder made on demand or resumed.
+    """Return a job's workspace, with its folder made on demand.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def open_workspace(
 
 
 def are_short(sources: Sequence[Source]) -> bool:
-    """Return whether all rows are in memory and few enough for derived data to fit, too."""
+    """Return whether all rows are in memory and few."""
     from neardup.files.memory import MemorySource
 
     are_in_memory = all(isinstance(source, MemorySource) for source in sources)
@@ -184,7 +184,7 @@ def account_of_earlier(work: LastingWork) -> list[str]:
 
 
 def memory_budget(memory: int | str | None) -> int:
-    """Return the bytes that a job may use; None is 60 % of the free memory."""
+    """Return job bytes, 60 % of free memory for None."""
     return (
         default_memory_bytes()
         if memory is None
@@ -195,7 +195,7 @@ def memory_budget(memory: int | str | None) -> int:
 def key_of(
     command: str, options: Options, scheme: Mapping[str, Any], **inputs: Sequence[Source]
 ) -> dict[str, Any] | None:
-    """Return the inputs that identify a job's work, or None if they cannot be identified.
+    """Return the inputs that identify a job's work, or None.
 
     Data in memory and standard input cannot be read again, and functions cannot be compared.
     """
@@ -221,13 +221,13 @@ def key_with_index(
     folder: Path,
     **inputs: Sequence[Source],
 ) -> dict[str, Any] | None:
-    """Return the inputs that identify a job's work with an index, as ``key_of``."""
+    """Return the key of work with an index, as ``key_of``."""
     key = key_of(command, options, index.scheme.describe(), **inputs)
     return None if key is None else key | {"index": [state_of_index(folder, index.manifest)]}
 
 
 def _state(file: Source, name: str) -> dict[str, object] | None:
-    """Return the state of a source's file, or None if it is not a file."""
+    """Return the state of a source's file, or None."""
     location = file.origin
     if location is None or isinstance(location, StandardInput):
         return None
@@ -245,12 +245,12 @@ def _state(file: Source, name: str) -> dict[str, object] | None:
 
 
 def state_of_index(folder: Path, manifest: Manifest) -> dict[str, str]:
-    """Return the state of an index that changes with its content."""
+    """Return the path and digest that identify an index's content."""
     return {"path": os.path.realpath(folder), "manifest": manifest.digest}
 
 
 def _spelled(value: object) -> object:
-    """Return an option's value for JSON; numbers as exact decimals."""
+    """Return an option's value for JSON, with exact decimals."""
     if isinstance(value, tuple | list):
         return [_spelled(each) for each in value]
     return value if isinstance(value, bool | int) else str(value)
@@ -264,9 +264,9 @@ _MOST_LISTED = 3
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Describe the differing entries of two keys, such as ``inputs changed since: a.jsonl``.
+    """Describe the differences of two keys, empty if equal.
 
-    Empty if they are the same.
+    For example, it returns ``inputs changed since: a.jsonl``.
     """
     # Normalize both to their stored form: a tuple becomes a list.
     old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))

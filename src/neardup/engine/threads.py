@@ -1,4 +1,4 @@
-"""The engine of threads: rows in memory while they fit, then in files of the work folder."""
+"""The engine of threads, with rows in memory or files."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ FILE_TEXT_BYTES, _FILE_BYTES = 256_000_000, 1_000_000_000
 
 
 class ThreadEngine(Engine):
-    """Run the verbs of a job on threads of this process."""
+    """Run a job's verbs on threads of this process."""
 
     name = "threads"
 
@@ -277,7 +277,7 @@ class ThreadEngine(Engine):
         return self.runner.map(function, blocks())
 
     def release(self, read: Read) -> None:
-        """Free nothing: a resumed run may need the files, and memory goes with the rows."""
+        """Free nothing, because a resumed run may need the files."""
 
     def write(
         self,
@@ -296,7 +296,7 @@ class ThreadEngine(Engine):
 
 
 class _Blocks(NamedTuple):
-    """Blocks of a collection, which is one of several, and the function that reads them."""
+    """Blocks of a collection, with the function that reads them."""
 
     collection: int
     sources: Sequence[Source]
@@ -307,7 +307,7 @@ class _Blocks(NamedTuple):
 def _read_blocks(
     blocks: _Blocks, reading: ReadingPass, listed: SpilledBatches, rows: _BlockRows | None
 ) -> None:
-    """Add the documents and rows of blocks, except blocks of an earlier run.
+    """Add blocks' documents and rows, except an earlier run's.
 
     Once some rows are in files, so are the facts about their documents.
     """
@@ -354,7 +354,7 @@ Sorted = tuple["pa.RecordBatch", Int64s]
 
 
 class _BlockRows:
-    """Rows of documents by partition, added block by block in a ``with`` block of ``shuffle``."""
+    """Rows by partition, added in a ``with`` block of ``shuffle``."""
 
     def __init__(self, name: str, workspace: Workspace, route: Route | None) -> None:
         self._route = route
@@ -391,7 +391,7 @@ class _BlockRows:
     def add(
         self, block: list[int], rows: pa.RecordBatch, partitions: Int64s, text_bytes: int
     ) -> None:
-        """Add the sorted rows of the next block, whose documents are numbered from 0."""
+        """Add a block's sorted rows, with documents numbered from 0."""
         import pyarrow as pa
 
         place = rows.schema.get_field_index(DOCUMENT)
@@ -410,7 +410,7 @@ class _BlockRows:
 
 @dataclass(frozen=True)
 class _ThreadRows(TaskRows):
-    """Rows in a shuffle, in groups of documents if any, and the function that processes them."""
+    """Rows in a shuffle, and the function that processes them."""
 
     shuffle: Shuffle
     route: Route | None = None
@@ -431,7 +431,7 @@ class _ThreadRows(TaskRows):
 def _with_keys(
     read: Read, given: Columns, keys: Keys, kind: int, part: tuple[int, int]
 ) -> Iterator[Columns]:
-    """Yield rows with a key of one kind in one of several ranges, batch by batch."""
+    """Yield rows with a range of one kind's keys."""
     number, n_parts = part
     for first, batch in read.known:
         own = {name: values[first : first + len(batch)] for name, values in given.items()}
@@ -444,7 +444,7 @@ def _with_keys(
 
 @dataclass(frozen=True)
 class _ThreadExchanged(Exchanged):
-    """Rows in a shuffle, with sets in memory by rank, or texts in a shuffle."""
+    """Rows in a shuffle, with sets or texts."""
 
     engine: ThreadEngine
     read: Read
@@ -467,7 +467,7 @@ class _ThreadExchanged(Exchanged):
         return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
 
     def _exchange_texts(self, are_wanted: Bools, n_tokens: int) -> Shuffle:
-        """Send the texts of some documents, given their token counts, to their partitions."""
+        """Send wanted texts to their partitions."""
         import pyarrow as pa
 
         workspace, catalogues = self.engine.workspace, self.read.catalogues

@@ -26,7 +26,7 @@ _IDS_AT_A_TIME = 1 << 20
 
 
 class IdColumn:
-    """Ids of one type in consecutive arrays, possibly mapped from files on each iteration.
+    """Ids of one type, in memory or mapped files.
 
     A copy has all ids in memory, because files end with the run.
     """
@@ -69,7 +69,7 @@ class RowNumbers:
             self.add(numbers, np.zeros(len(numbers), np.bool_))
 
     def add(self, numbers: Int64s, begins: Bools) -> None:
-        """Add the numbers of the next documents, and the starts of new sources."""
+        """Add document numbers, and the starts of new sources."""
         before = np.concatenate([[self._last], numbers])[: len(numbers)]
         heads = np.flatnonzero((numbers != before + 1) | begins)
         self._firsts.append(heads + self._n)
@@ -127,7 +127,7 @@ class Catalogue:
 
     @classmethod
     def of_ids(cls, ids: pa.Array) -> Catalogue:
-        """Return documents with ids only; their rows have no other column."""
+        """Return documents with ids as their only column."""
         import pyarrow as pa
 
         from neardup.files.memory import MemorySource
@@ -152,7 +152,7 @@ class Catalogue:
         return cls.of_ids(pa.array([], pa.large_string()))
 
     def behind(self, ids: pa.Array) -> Catalogue:
-        """Return these documents after others without a source, known by ids only."""
+        """Return these documents after documents known by ids only."""
         n = len(ids)
         kind = common_id_type(
             kind for kind, size in ((ids.type, n), (self.id_type, len(self))) if size
@@ -178,7 +178,7 @@ class Catalogue:
         return int((self.n_tokens == 0).sum())
 
     def count_short(self, ngram: int) -> int:
-        """Count the documents with fewer tokens than a shingle, and so one shingle."""
+        """Count the documents with fewer tokens than a shingle."""
         return int(((self.n_tokens > 0) & (self.n_tokens < ngram)).sum())
 
     @property
@@ -189,9 +189,9 @@ class Catalogue:
         return common_id_type(source.default_ids(self.numbers[:0]).type for source in self.sources)
 
     def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
-        """Yield all ids in slices, with the number of the first document of each slice.
+        """Yield slices of ids with their first document numbers.
 
-        They are the user's, of their type, or ``<source name>:<row number>``.
+        Ids are the user's, of their type, or ``<source name>:<row number>``.
         """
         first = 0
         for ids in self.ids if self.ids is not None else self._default_ids():
@@ -215,14 +215,14 @@ class Catalogue:
                 yield source.default_ids(self.numbers[first : min(first + _IDS_AT_A_TIME, stop)])
 
     def document_ids(self) -> pa.Array:
-        """Return all ids."""
+        """Return the ids of all documents."""
         import pyarrow as pa
 
         slices = [ids for _, ids in self.id_slices()]
         return pa.concat_arrays([pa.array([], self.id_type), *slices])
 
     def document_files(self, documents: Int64s) -> pa.Array:
-        """Return the names of documents' sources; null without a source."""
+        """Return the documents' source names, null without a source."""
         import pyarrow as pa
 
         indices = np.searchsorted(self.source_starts, documents, side="right") - 1
@@ -230,7 +230,7 @@ class Catalogue:
         return names.take(pa.array(indices, mask=indices < 0))
 
     def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return source names and row numbers of documents; nulls for index documents.
+        """Return source names and rows, null for index documents.
 
         Positions in an index change with it.
         """
@@ -251,7 +251,7 @@ class Catalogue:
         return self.sources[int(np.searchsorted(self.source_starts, document, side="right")) - 1]
 
     def place(self, document: int) -> tuple[str, int]:
-        """Return the name of a document's source, and its row number there."""
+        """Return the source name and row of a document."""
         [row] = self.numbers[np.array([document])].tolist()
         return self.source_of(document).name, row
 
@@ -259,7 +259,7 @@ class Catalogue:
 def make_catalogue(
     sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches
 ) -> Catalogue:
-    """Make the catalogue of a collection from signed documents, and check the ids."""
+    """Make a collection's catalogue, and check its ids."""
     import pyarrow as pa
 
     columns = plan.columns
@@ -302,7 +302,7 @@ def make_catalogue(
 
 
 class IdLookup:
-    """Find the ids of documents whose numbers ascend, also from call to call.
+    """Find ids of documents with ascending numbers.
 
     A call with earlier documents starts from the first document again. Memory: a slice of the ids,
     and the requested ones.

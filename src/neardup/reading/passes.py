@@ -1,4 +1,4 @@
-"""Passes over collections: list and sign documents, read some again, and write rows."""
+"""Passes over collections, to list, sign and write documents."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _FIRST_SLOTS = 1 << 12
 
 
 class ContentTable:
-    """Numbers 128-bit digests of token sequences in order of first appearance.
+    """Numbers 128-bit digests of token sequences by first appearance.
 
     Memory: 32 to 64 bytes per distinct text.
     """
@@ -60,7 +60,7 @@ class ContentTable:
         self._digests: Uint64s = np.empty((_FIRST_SLOTS // 2, 2), np.uint64)
 
     def number(self, digests: Digests) -> ContentNumbers:
-        """Return the content number of each document, and a mask of first documents."""
+        """Return content numbers, and a mask of first documents."""
         self._reserve(self.size + len(digests))
         before = self.size
         numbers: Int64s = np.empty(len(digests), np.int64)
@@ -87,7 +87,7 @@ class ContentTable:
 def assign_firsts(
     documents: Int64s, contents: Int64s, ranks: Int64s | None, firsts: Int64s
 ) -> None:
-    """Assign each document the first one in keep order with the same content."""
+    """Assign each document its first equal document in keep order."""
     if ranks is not None:
         order = np.argsort(ranks[documents])
         documents, contents = documents[order], contents[order]
@@ -98,7 +98,7 @@ def assign_firsts(
 
 
 def part_of(values: Uint64s, n_parts: int) -> Uint64s:
-    """Return the part of each value among equal ranges of 64-bit numbers."""
+    """Return each value's part among equal ranges of 64-bit numbers."""
     return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
 
 
@@ -110,7 +110,7 @@ class OfTexts(Protocol[T_co]):
     """Function of documents that are read again, numbered from 0."""
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
-        """Return the result for texts, given document numbers and the source's name."""
+        """Return the result for texts of one source."""
         ...
 
     def part(self, first: int, behind: int) -> OfTexts[T_co]:
@@ -119,7 +119,7 @@ class OfTexts(Protocol[T_co]):
 
 
 class SetCollector:
-    """Make the compared sets of documents in any order, and store them by position.
+    """Make the compared sets of documents, in any order.
 
     ``n_tokens`` are the token counts of the documents. Memory 8 bytes per shingle, repeats
     included, 16 per weighted one. Threads may add different documents.
@@ -137,7 +137,7 @@ class SetCollector:
             self.sets = WeightedSets(values, weights, starts, sizes, totals)
 
     def add(self, texts: Texts, places: Int64s, name: str) -> None:
-        """Add the sets of some texts; raise if a text of the source ``name`` has changed."""
+        """Add the sets of texts, or raise if texts changed."""
         sets, done = self.sets, 0
         for part in texts.slices(SLICE_BYTES):
             own = places[done : done + len(part)]
@@ -157,7 +157,7 @@ class SetCollector:
 
 
 def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
-    """Return parts of texts that were read again, as ``Texts.parts``; raise if they changed.
+    """Return parts of reread texts, or raise if they changed.
 
     ``name`` is the name of the texts' source.
     """
@@ -178,7 +178,7 @@ def text_has_changed(name: str) -> ReadError:
 def read_comparable(
     catalogues: Sequence[Catalogue], places: Int64s, plan: ReadingPlan, runner: Runner
 ) -> ShingleSets | WeightedSets:
-    """Read some documents again and make their sets, or weighted sets.
+    """Read documents again, and make their compared sets.
 
     ``places`` has the position of each document's set in the result, -1 for an unwanted one.
     """
@@ -204,7 +204,7 @@ def read_texts(
     function: Callable[[Texts, Int64s, str], R],
     n_done: int = 0,
 ) -> Iterator[R]:
-    """Read wanted documents again and apply a function to some texts, in threads.
+    """Read wanted documents again, and apply a function in threads.
 
     ``places`` are positions of the documents of all collections, -1 for an unwanted one. The
     function takes texts, their positions, and the name of their source. Only files with a wanted
@@ -235,7 +235,7 @@ def read_texts(
 def selected_blocks(
     catalogue: Catalogue, is_wanted: Bools
 ) -> Iterator[tuple[Source, RowBlock, slice]]:
-    """Read the files with wanted documents again; yield blocks that have such documents."""
+    """Yield the blocks with wanted documents, read again."""
     for source, start, stop in catalogue.ranges():
         if is_wanted[start:stop].any():
             for block, rows in numbered_blocks(source, start, stop):
@@ -244,7 +244,7 @@ def selected_blocks(
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:
-    """Read a source again; yield each block with its range of document numbers."""
+    """Yield a source's blocks with their document ranges."""
     first = start
     for block in source.blocks():
         rows = slice(first, first + len(block))
@@ -258,7 +258,7 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
 
 @dataclass(frozen=True)
 class Parts(Rows):
-    """Parts of the documents of a collection, by document and position.
+    """Parts of a collection's documents, by document and position.
 
     ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text.
     """
@@ -274,7 +274,7 @@ class Parts(Rows):
 
 
 class PartBlock(RowBlock):
-    """Parts of the texts of a block as rows, numbered from ``first`` on.
+    """Parts of a block's texts as rows, from ``first`` on.
 
     The block is parsed when its parts are; documents are numbered within it.
     """
@@ -307,7 +307,7 @@ class PartBlock(RowBlock):
 
 
 class PartSource(Source):
-    """Parts of the documents of a source, which have the numbers ``documents``."""
+    """Parts of a source's documents, numbered ``documents``."""
 
     def __init__(
         self,
@@ -338,7 +338,7 @@ class PartSource(Source):
 
 
 def collections_of_parts(own: Catalogue, parts: Parts, plan: ReadingPlan) -> Collections:
-    """Return an empty collection, and the parts of a collection's documents as documents."""
+    """Return an empty collection, and document parts as documents."""
     sources = [
         PartSource(source, slice(start, stop), own.columns, parts, skip_bad=plan.skip_bad)
         for source, start, stop in own.ranges()
@@ -352,7 +352,7 @@ Change = Callable[[RowBlock, slice], RowBlock]
 
 
 def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
-    """Return the kept documents after a change, with all columns, in input order."""
+    """Return the changed kept documents, in input order."""
     import pyarrow as pa
 
     stays = stays & documents.is_document
@@ -368,7 +368,7 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
 
 
 def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
-    """Return the rows of each folder: kept and removed documents, and skipped rows.
+    """Return the kept, removed and skipped rows per folder.
 
     Without ``stays``, there is no folder of removed documents.
     """
@@ -386,7 +386,7 @@ def write_lines(
     runner: Runner,
     change: Change,
 ) -> None:
-    """Write the kept documents after a change as JSON lines, in input order.
+    """Write changed kept documents as JSON lines, in input order.
 
     ``destination`` receives the lines source by source.
     """
@@ -417,7 +417,7 @@ def write_documents(
     change: Change,
     write_others: Callable[[], None],
 ) -> None:
-    """Write rows after a change, with sources and their blocks in parallel.
+    """Write changed rows, with sources and blocks in parallel.
 
     ``sides`` are the rows of each folder, as in ``write_rows``. ``write_others`` runs in parallel.
     """

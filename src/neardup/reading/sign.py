@@ -1,4 +1,4 @@
-"""Sign documents: digests, band keys and other numbers of a block, as columns of batches."""
+"""Sign documents with digests and band keys, as columns."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SignedTexts(Protocol):
 
     @property
     def filters(self) -> Filters | None:
-        """Filters of the texts; None for weighted sets."""
+        """Filters of the texts, None for weighted sets."""
 
 
 class TextLookUp(ABC):
@@ -139,7 +139,7 @@ class ReadingPlan:
         return weighted_sets(tokens, self.shingles, self.weighted)
 
     def sketch(self, token_lists: TokenLists) -> tuple[Uint64s, list[Filters]]:
-        """Return the band keys of documents, and filters for a measure of plain sets."""
+        """Return band keys, and filters for plain sets."""
         assert self.minhash is not None
         assert self.banding is not None
         n_bands, n_rows = self.banding.bands, self.banding.rows
@@ -161,7 +161,7 @@ Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
 
 @dataclass(frozen=True, kw_only=True)
 class ListedBlock:
-    """A block's documents; arrays have a row per document.
+    """A block's documents, as arrays with a row per document.
 
     ``n_tokens`` is ``BAD`` for a skipped row, and 0 if tokens are not counted. ``lengths``, in
     characters, and ``order`` exist if a keep policy needs them. The collecting process keeps
@@ -181,7 +181,7 @@ class ListedBlock:
     rows: pa.RecordBatch | None = None
 
     def known(self) -> dict[str, Any]:
-        """Return what the collecting process keeps of the block in addition to its documents."""
+        """Return the block's values for the collecting process."""
         return {"text_bytes": self.text_bytes, "skipped": self.skipped, **self.facts}
 
 
@@ -202,7 +202,7 @@ class SignedBlock(ListedBlock):
 
 
 def list_block(block: RowBlock, plan: ReadingPlan) -> ListedBlock:
-    """Parse a block, and compute only the lengths of its texts."""
+    """Parse a block, and compute only text lengths."""
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
     return listed(block, parsed, np.zeros(len(block), np.int8), plan)
 
@@ -214,7 +214,7 @@ def listed(
     plan: ReadingPlan,
     rows: pa.RecordBatch | None = None,
 ) -> ListedBlock:
-    """Return the facts about the documents of a parsed block, with ``rows`` made of them."""
+    """Return a parsed block's documents, with ``rows`` of them."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     offsets = Texts.from_arrow(parsed.text).offsets
     return ListedBlock(
@@ -234,7 +234,7 @@ def sign_block(
     plan: ReadingPlan,
     digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
 ) -> SignedBlock:
-    """Parse a block and compute its documents' token counts, digests and band keys.
+    """Parse a block, and sign its documents.
 
     ``digest`` is called with the tokens of all documents, some of these at a time.
     """
@@ -277,7 +277,7 @@ def sign_block(
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
-    """Return the lengths of texts in characters or bytes; 0 for null."""
+    """Return text lengths in characters or bytes, 0 for null."""
     import pyarrow.compute as pc
 
     count = pc.binary_length if is_binary(texts.type) else pc.utf8_length
@@ -288,7 +288,7 @@ def text_lengths(texts: pa.Array) -> Int64s:
 def hash_tokens(
     texts: Texts, tokenizer: Tokenizer, *, with_heads: bool = False
 ) -> tuple[Int64s, list[TokenLists]]:
-    """Return the token count of each text, and the tokens of some texts at a time."""
+    """Return token counts of texts, and tokens in parts."""
     parts = []
     for part in texts.slices(SLICE_BYTES):
         found = tokenizer.hash_with_heads(part) if with_heads else tokenizer.hash_tokens(part)
@@ -303,7 +303,7 @@ _MOST_FILES = 100
 
 
 def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns among ``names`` that a source's header or first rows have.
+    """Return the ``names`` in headers or first rows.
 
     Without rows and headers, all columns count as available.
     """
@@ -323,7 +323,7 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
 
 
 def where_to_have(sources: Sequence[Source]) -> str:
-    """Return the remedy for a column that the first rows lack."""
+    """Return the remedy for a column missing in first rows."""
     if all(source.has_fixed_columns for source in sources):
         return ""
     return "; of JSON the first rows are looked at, so put one that has the column among them"
@@ -332,7 +332,7 @@ def where_to_have(sources: Sequence[Source]) -> str:
 def check_have_columns(
     names: Sequence[str], named_by: str, collections: Sequence[Sequence[Source]]
 ) -> None:
-    """Raise if a collection lacks a column of the option ``named_by``."""
+    """Raise if a collection lacks a column of option ``named_by``."""
     for sources in collections:
         there = columns_there(sources, names)
         for name in names:
@@ -346,7 +346,7 @@ def check_have_columns(
 
 
 def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
-    """Return the values of a column as text, null for missing ones.
+    """Return a column's values as text, null for missing.
 
     Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
     and NaN are missing. ``use`` is the option that names the column.
@@ -378,7 +378,7 @@ NO_KEY = np.uint64(0)
 
 
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
-    """Read the blocking key of each row of a block, of all columns together.
+    """Read each row's blocking key, of all columns together.
 
     A bad row, or one without a value, has none. Values are from ``text_of``.
     """
@@ -444,17 +444,17 @@ class SignedBatches:
         return (known for batches in self._collections for _, known in batches.known())
 
     def digests(self) -> Iterator[tuple[int, Digests]]:
-        """Yield each batch's digests with the number of their first document."""
+        """Yield digests per batch, after its first document number."""
         for start, batch in self:
             yield start, digests_of(batch)
 
     def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
-        """Yield each batch's keys of one band with the number of their first document."""
+        """Yield a band's keys per batch, after its first number."""
         for start, batch in self:
             yield start, within_block(batch, f"key_{band}")
 
     def blocking_keys(self) -> Uint64s | None:
-        """Return the blocking keys of all documents, 0 for none; None without blocking."""
+        """Return blocking keys, 0 for no key, None without blocking."""
         parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
         return np.concatenate(parts) if parts else None
 
@@ -471,7 +471,7 @@ class SignedBatches:
 
 
 def digests_of(batch: pa.RecordBatch) -> Digests:
-    """Return the digests of a batch's documents, each with its blocking key."""
+    """Return the digests and blocking keys of a batch."""
     pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
     return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
 
@@ -487,7 +487,7 @@ def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
 
 
 def _has_block(batch: pa.RecordBatch) -> Bools:
-    """Return a mask of compared documents: with blocking, documents that have a key."""
+    """Return a mask of documents that can be compared."""
     if not _has_keys(batch):
         return np.ones(len(batch), np.bool_)
     has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
@@ -497,7 +497,7 @@ def _has_block(batch: pa.RecordBatch) -> Bools:
 def to_batch(
     block: ListedBlock, *, with_sketches: bool = True, with_digests: bool = True
 ) -> pa.RecordBatch:
-    """Return a block's columns; keys are stored band by band, as they are read.
+    """Return a block's columns, with keys stored by band.
 
     Without sketches and digests, they are only the facts about each document.
     """
@@ -542,7 +542,7 @@ def take_filters(filters: Filters, rows: Int64s) -> Filters:
 
 
 def filters_of(batch: pa.RecordBatch) -> Filters | None:
-    """Return the filters of a batch, None if it has none."""
+    """Return the filters of a batch, if any."""
     if "filter" not in batch.schema.names:
         return None
     column = batch.column("filter")
@@ -561,7 +561,7 @@ Counted = Sequence[tuple[Sequence[Source], ListTokens]]
 
 
 def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
-    """Read all documents of some collections and count the document frequencies of tokens.
+    """Read collections, and count the document frequencies of tokens.
 
     Notes
     -----
@@ -577,7 +577,7 @@ def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFr
 def counted_shingles(
     collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan
 ) -> Counted:
-    """Return collections for counting shingles, each read by its own columns."""
+    """Return collections for counting shingles, with own columns."""
     return [
         (sources, partial(_list_shingles, replace(plan, columns=columns)))
         for sources, columns in collections
@@ -585,7 +585,7 @@ def counted_shingles(
 
 
 def _list_shingles(plan: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
-    """List the shingles of a block's documents for counting, without skipped rows."""
+    """List a block's shingles for counting, without skipped rows."""
     parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text.drop_null(), block.language)
     tokens = plan.shingles.tokenizer.hash_tokens(texts)
@@ -593,6 +593,6 @@ def _list_shingles(plan: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
 
 
 def with_frequencies(plan: ReadingPlan, frequencies: DocumentFrequencies) -> ReadingPlan:
-    """Return the plan of weighted sets with document frequencies in it."""
+    """Return the plan of weighted sets, with document frequencies."""
     assert plan.weighted is not None
     return replace(plan, weighted=replace(plan.weighted, frequencies=frequencies))

@@ -1,4 +1,4 @@
-"""Texts and columns of some documents, looked up by id or by number."""
+"""Texts and columns of documents, by id or number."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FoundT = TypeVar("FoundT")
 
 
 class FoundText(NamedTuple):
-    """A document's text and position: the name of its source and its row there."""
+    """A document's text, source name and row."""
 
     text: str
     file: str
@@ -88,7 +88,7 @@ def read_rows_by_id(
     names: Sequence[str] | None = None,
     skip_bad: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Read other columns of the documents that have these ids, as ``read_texts_by_id``.
+    """Read columns of documents by id, as ``read_texts_by_id``.
 
     ``names`` are the columns, None for all. Returns the values of each found document, for the
     columns of its row. Only the ids are read from ``columns``.
@@ -124,7 +124,7 @@ def _read_by_id(
     runner: Runner,
     find: Callable[[Source, RowBlock, pa.Array], list[tuple[str, FoundT]]],
 ) -> dict[str, FoundT]:
-    """Read some sources until all ids are found; the first row of an id counts."""
+    """Return each id's first row, reading until all are found."""
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
     rows: dict[str, FoundT] = {}
 
@@ -149,7 +149,7 @@ _FILE_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class Values:
-    """Columns of some documents; ``documents`` are their ascending numbers.
+    """Columns of documents with ascending numbers ``documents``.
 
     ``batches`` have the columns of their rows, in the order of the documents.
     """
@@ -160,7 +160,7 @@ class Values:
 
     @cached_property
     def types(self) -> tuple[pa.DataType, ...]:
-        """Type of each column: the common type of its values, else text."""
+        """Common type of each column's values, else text."""
         found = ColumnTypes()
         for batch in self.batches:
             found.add(pa.Table.from_batches([batch]))
@@ -173,7 +173,7 @@ class Values:
         )
 
     def take(self, documents: Int64s) -> list[pa.Array]:
-        """Return the values of some documents, in any order and more than once, by column."""
+        """Return columns of documents, in any order, possibly repeated."""
         places = np.searchsorted(self.documents, documents)
         order = np.argsort(places, kind="stable")
         ordered = places[order]
@@ -202,7 +202,7 @@ def read_values(
     workspace: Workspace,
     runner: Runner,
 ) -> Values:
-    """Read some columns of the wanted documents, in files if they do not fit.
+    """Read columns of wanted documents, in files if large.
 
     Only files with such a document are read. Dictionaries become their values, and nested values
     become JSON text.

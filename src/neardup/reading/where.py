@@ -56,7 +56,7 @@ _INTERNAL = re.compile(r"\b[tv](\d+)\b")
 
 @cache
 def _database(_: int) -> Any:
-    """Open the database of a process, which holds only the rows of one query at a time."""
+    """Open a process's database, for one query's rows."""
     try:
         # It takes longer to load than most other libraries of a job.
         import duckdb
@@ -69,7 +69,7 @@ _opening = threading.Lock()
 
 
 def _connect() -> Any:
-    """Return a connection for one call; a forked process gets its own database."""
+    """Return a connection to this process's database."""
     with _opening:
         return _database(os.getpid()).cursor()
 
@@ -84,7 +84,7 @@ def _syntax_tree(condition: str) -> dict[str, Any]:
 
 
 class Condition:
-    """A condition on the columns of a row, such as ``status = 200 and lang in ('en', 'de')``.
+    """A condition on columns, such as ``status = 200``.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Condition:
         return Condition, (self.text,)
 
     def _check(self) -> None:
-        """Raise for functions that do not exist, before any row is read."""
+        """Raise for missing functions, before any row is read."""
         import duckdb
 
         columns = range(len(self.columns))
@@ -147,7 +147,7 @@ class Condition:
                 pass
 
     def of(self, source: Source, block: RowBlock) -> Mask:
-        """Return the rows of a block that meet the condition or are unreadable.
+        """Return a block's rows that match or are unreadable.
 
         Raises
         ------
@@ -203,12 +203,12 @@ class Condition:
         return np.concatenate(parts)
 
     def _reason(self, error: Exception) -> str:
-        """Return the database's reason in one line, with the names of columns."""
+        """Return the database's reason, with the user's column names."""
         line = one_line(error).partition(" LINE 1:")[0].partition(": ")[2]
         return _INTERNAL.sub(lambda name: repr(self.columns[int(name[1])]), line)
 
     def _of_table(self, table: pa.Table, n_rows: int) -> Mask:
-        """Return which rows of a table meet the condition; a missing column is null."""
+        """Return the matching rows, with missing columns as null."""
         import pyarrow as pa
 
         from neardup.files.arrowcolumns import plain_array
@@ -225,7 +225,7 @@ class Condition:
         return self._met(given, f"SELECT number{values} FROM given")
 
     def _of_objects(self, objects: pa.Array) -> Mask:
-        """Return which JSON texts meet the condition, or are null."""
+        """Mask JSON texts that meet the condition or are null."""
         given, values = _numbered(len(objects)).append_column("row", objects), ""
         for n, name in enumerate(self.columns):
             pointer = "/" + name.replace("~", "~0").replace("/", "~1").replace("'", "''")
@@ -283,14 +283,14 @@ _OPERANDS = ("left", "right", "input", "lower", "upper", "children")
 
 
 class _Compiler:
-    """Rename columns in a condition, and cast their values to the constants' types."""
+    """Rename a condition's columns, and cast their values."""
 
     def __init__(self) -> None:
         self.columns: dict[str, int] = {}
         self._parameters: list[str] = []
 
     def condition(self, node: Any) -> Any:
-        """Return a part of the condition that is true, false or null."""
+        """Return a boolean part of the condition."""
         is_column = node["class"] == "COLUMN_REF" or node["type"] in _PATHS
         changed = self._visit(node)
         return _cast(changed, "TRY_CAST(x AS BOOLEAN)") if is_column else changed
@@ -372,7 +372,7 @@ _NUMBER = "nullif(TRY_CAST(x AS DOUBLE), 'nan'::DOUBLE)"
 
 
 def _template_of(literals: Sequence[dict[str, Any]]) -> str | None:
-    """Return the cast for comparing values with constants; None if their kinds differ."""
+    """Return the cast for constants, None if kinds differ."""
     kinds = {_KINDS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind == "number":
@@ -394,7 +394,7 @@ def _parsed(expression: str) -> str:
 
 
 def _cast(x: Any, template: str, y: Any = None) -> Any:
-    """Return an expression with parts of a condition in place of ``x`` and ``y``."""
+    """Replace ``x`` and ``y`` of a template by expressions."""
 
     def put(part: Any) -> Any:
         if isinstance(part, list):
@@ -412,7 +412,7 @@ def _cast(x: Any, template: str, y: Any = None) -> Any:
 
 
 class ConditionFilter:
-    """Chooses the rows of a source that meet a condition, with their original numbers."""
+    """Chooses rows by a condition, with their original numbers."""
 
     def __init__(self, condition: Condition) -> None:
         self.condition = condition
@@ -459,7 +459,7 @@ def filters_of(sources: Sequence[Source]) -> list[tuple[Source, ConditionFilter]
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:
-    """Return the rows of some sources that meet a condition; None keeps all.
+    """Return the rows that meet a condition, all for None.
 
     Raises
     ------
@@ -484,7 +484,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
 
 
 def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
-    """Return the condition and the number of rows left out for a summary, if there is one."""
+    """Return a summary's condition and count of excluded rows."""
     found = [each for part in collections for each in filters_of(part)]
     if not found:
         return {}

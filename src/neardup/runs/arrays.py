@@ -1,4 +1,4 @@
-"""Arrays as files hold them, and the memory of mapped files."""
+"""Arrays in files, and the memory of mapped files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def stored(array: AnyArray) -> AnyArray:
 
 
 def let_go(buffer: pa.Buffer) -> None:
-    """Release the memory of a mapped file; pages are read again on access.
+    """Release the memory of a mapped file.
 
-    The buffer is a whole mapping. Only on systems known to support it.
+    Pages are read again on access. The buffer is a whole mapping. Some systems do not support it.
     """
     advise = _system_call()
     if advise is not None:

@@ -1,6 +1,6 @@
-"""Crash-safe files under a lock: all bytes first, then the final name.
+"""Crash-safe files under a lock.
 
-One process at a time writes to a folder; a text next to its lock names the process.
+A file gets its name after all its bytes. One process at a time writes to a folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GOES_ON = "it goes on where it stopped"
 
 @dataclass(frozen=True)
 class FileRecord:
-    """Expected ``size`` of a file in bytes, and ``checksum`` of all bytes in hex."""
+    """Expected ``size`` in bytes and hex ``checksum`` of a file."""
 
     size: int
     checksum: str
@@ -127,7 +127,7 @@ def note_written(name: str) -> None:
 
 
 def note_unfinished(folder: Path | str) -> None:
-    """Record that the run ended early and can resume from a folder or URL."""
+    """Record that an unfinished run can resume from a location."""
     journal = _CURRENT.get()
     if journal is not None:
         journal.unfinished = folder
@@ -135,7 +135,7 @@ def note_unfinished(folder: Path | str) -> None:
 
 @contextmanager
 def note_stream(name: str) -> Iterator[None]:
-    """Record that the block writes to a stream, which is partial until the block ends."""
+    """Record a stream, partial until the end of the block."""
     journal = _CURRENT.get() or Journal()
     journal.partial = name
     yield
@@ -145,7 +145,7 @@ def note_stream(name: str) -> Iterator[None]:
 
 @contextmanager
 def translated(path: object) -> Iterator[None]:
-    """Turn the operating system's errors into one that names the unwritten file."""
+    """Turn the operating system's errors into one for a file."""
     try:
         yield
     except NeardupError:
@@ -175,14 +175,14 @@ def _is_passing(path: Path) -> bool:
 
 
 def finish_file(path: Path) -> FileRecord:
-    """Sync a file that another library has written, and return its record."""
+    """Sync another library's file, and return its record."""
     with path.open("r+b", buffering=0) as file:
         sync_file(file.fileno(), path)
     return record_of_file(path)
 
 
 def sync_file(descriptor: int, path: Path) -> None:
-    """Sync an open file to the disk, unless its folder is temporary."""
+    """Sync an open file, unless its folder is temporary."""
     if not _is_passing(path):
         os.fsync(descriptor)
 
@@ -199,7 +199,7 @@ def write_all(descriptor: int, data: Buffer) -> None:
 
 
 def part_of(path: Path) -> Path:
-    """Return the temporary name of a file or folder, in the same folder."""
+    """Return the temporary name in the same folder."""
     return path.with_name(f".{path.name}.part")
 
 
@@ -221,14 +221,14 @@ def store_file(path: Path, *parts: Buffer) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder in an existing one, and sync its name to the disk."""
+    """Create a folder, and sync its name to the disk."""
     if not path.is_dir():
         path.mkdir()
         sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
-    """Sync the names in a folder to the disk, if the system supports it."""
+    """Sync the names in a folder, if supported."""
     if os.name == "nt" or _is_passing(path):
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -259,7 +259,7 @@ def this_holder() -> dict[str, Any]:
 
 
 def store_holder(folder: Path) -> None:
-    """Store the description of the writer; it is informative only."""
+    """Store the description of the writer, for messages only."""
     temporary = part_of(folder / HOLDER)
     try:
         temporary.write_text(json.dumps(this_holder()), encoding="utf-8")
@@ -271,7 +271,7 @@ def store_holder(folder: Path) -> None:
 
 
 def find_holder(folder: Path) -> str | None:
-    """Describe the process that holds the lock, or return None if it is unknown.
+    """Describe the process with the lock, None if unknown.
 
     The holder may not have written its text yet, or the text may be from a killed process.
     """
@@ -283,7 +283,7 @@ def find_holder(folder: Path) -> str | None:
 
 
 def say_holder(content: Any) -> str | None:
-    """Describe the process of ``this_holder``'s text, or return None for a dead one."""
+    """Describe a stored holder, None if its process has ended."""
     try:
         process, host, command, since = (
             content[key] for key in ("process", "host", "command", "since")
@@ -299,7 +299,7 @@ def say_holder(content: Any) -> str | None:
 
 
 def _is_alive(process: object) -> bool:
-    """Return whether a process of that number exists; True if that is unknown."""
+    """Return whether a process exists, True if unknown."""
     if os.name == "nt" or not isinstance(process, int) or process <= 0:
         # Windows has no signal 0: this call would end the process there.
         return True
@@ -321,7 +321,7 @@ PATIENCE = 0.3
 
 
 class LockedFolder:
-    """A folder for one process at a time; the system frees the lock of a killed process."""
+    """A folder for one process, unlocked when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -329,7 +329,7 @@ class LockedFolder:
 
     @property
     def is_locked(self) -> bool:
-        """Whether this object holds the lock; some file systems have no locks."""
+        """Whether this object holds the lock, if locks are supported."""
         return self._lock is not None and self._lock.is_locked
 
     @property
@@ -338,7 +338,7 @@ class LockedFolder:
         return find_holder(self.path) or "another process"
 
     def enter(self, patience: float = PATIENCE) -> None:
-        """Create the folder if it is missing, and lock it within some seconds.
+        """Create the folder if missing, and lock it within seconds.
 
         Raises
         ------
@@ -374,7 +374,7 @@ class LockedFolder:
         store_holder(self.path)
 
     def leave(self) -> None:
-        """Free the lock; the folder stays."""
+        """Free the lock, and keep the folder."""
         try:
             with contextlib.suppress(OSError):
                 (self.path / HOLDER).unlink()
@@ -411,10 +411,10 @@ BY_SYSTEM = "name a folder on a larger one in TMPDIR"
 def work_errors(
     folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
 ) -> Iterator[None]:
-    """Turn the operating system's errors into one with a remedy, ``elsewhere`` for a full disk.
+    """Turn the operating system's errors into one with a remedy.
 
-    A later run resumes from a folder that ``is_lasting``. In a block that ``is_foreign``, errors of
-    other work are left unchanged.
+    ``elsewhere`` is the remedy for a full disk. A later run resumes from a folder that
+    ``is_lasting``. In a block that ``is_foreign``, errors of other work are left unchanged.
     """
     try:
         yield

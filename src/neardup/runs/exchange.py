@@ -1,4 +1,4 @@
-"""Data that go to the work folder if they do not fit into memory: lists, partitions, and arrays.
+"""Lists, partitions and arrays in memory or the work folder.
 
 Rows on their way to their partitions stay in memory if they fit there. Else rows wait in memory
 until they are many, and are then written partition by partition: few and long pieces, whatever the
@@ -32,7 +32,7 @@ _ROWS = "rows"
 
 
 class BatchFile:
-    """A new file of record batches, each with its own schema, written by a task of a work folder.
+    """A new file of record batches, written by a task.
 
     It is a sequence of Arrow IPC streams of one batch each. It is mapped for reading: only accessed
     columns are loaded, and nothing stays in memory after the last array of a file is freed.
@@ -51,7 +51,7 @@ class BatchFile:
             self._stack = stack.pop_all()
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append a batch."""
+        """Append a batch to the file."""
         import pyarrow as pa
 
         with (
@@ -87,9 +87,9 @@ def read_batches(
     stop: int | None = None,
     is_wanted: Callable[[pa.RecordBatch], bool] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Map a file and yield its batches, optionally between two batch boundaries in bytes.
+    """Map a file and yield its batches.
 
-    ``is_wanted`` decides from the first column whether the other columns are read.
+    ``start`` and ``stop`` are batch boundaries in bytes. ``is_wanted`` tests the first column.
     """
     place = start
     try:
@@ -106,7 +106,7 @@ def read_batches(
 def _read_at(
     path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
 ) -> tuple[list[pa.RecordBatch], int]:
-    """Return the batches at a position, none if unwanted, and the next position."""
+    """Return the wanted batches and the position after them."""
     import pyarrow as pa
 
     try:
@@ -132,7 +132,7 @@ def _cannot_be_read(path: Path, error: Exception) -> ReadError:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Add the file name to the operating system's errors, which Arrow omits."""
+    """Add the file name, missing from Arrow's errors."""
     try:
         yield
     except OSError as error:
@@ -141,7 +141,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 class _SpillFiles:
-    """Files of batches in a work folder, numbered, including those of an earlier run.
+    """Numbered files of batches, including an earlier run's.
 
     A file is complete when the weights of its rows add up to ``weight_of_file``. The result of its
     task begins with the plain values ``known`` of each of its additions.
@@ -180,7 +180,7 @@ class _SpillFiles:
         self._n_files += 1
 
     def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yield the path of each complete file, and the result of its task."""
+        """Yield each complete file's path and its task's result."""
         for number in range(self._n_files):
             task = self._task(number)
             yield self._work.path(task, _ROWS), self._work.result(task)
@@ -195,7 +195,7 @@ class _SpillFiles:
 
 
 class SpilledBatches(_SpillFiles):
-    """Batches in order of arrival, each with plain values about it.
+    """Batches in order of arrival, each with plain values.
 
     The list is in memory while it fits into a ``share`` of it. A file is complete when the weights
     of its batches add up to ``weight_of_file``. Add batches within a ``with`` block; an incomplete
@@ -224,15 +224,15 @@ class SpilledBatches(_SpillFiles):
         yield from self._in_memory
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield all batches."""
+        """Yield all batches, in order of arrival."""
         return (batch for batch, _ in self.known())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy as a list in memory, because files end with the run."""
+        """Copy as a list, because files end with the run."""
         return list, (list(self),)
 
     def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
-        """Add a batch; ``known`` are plain values for JSON."""
+        """Add a batch, with plain values for JSON."""
         waiting = [(batch, known)]
         self._weight += weight
         if self._file is None:
@@ -263,7 +263,7 @@ class SpilledBatches(_SpillFiles):
 
 
 class Shuffle(_SpillFiles):
-    """Rows by partition.
+    """Rows by partition, in memory or in files.
 
     Parameters
     ----------
@@ -305,17 +305,17 @@ class Shuffle(_SpillFiles):
 
     @property
     def bytes_in_files(self) -> int:
-        """Bytes of the rows in files or waiting for them; 0 while all rows may stay in memory."""
+        """Bytes of rows, 0 while all may stay in memory."""
         return 0 if self._stays else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
-        """Return the values of the rows that an earlier run has written."""
+        """Return the values of rows written by an earlier run."""
         return [known for _, result in self._files() for known in result["known"]]
 
     def add(
         self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
     ) -> None:
-        """Add rows, sorted by partition; ``known`` are plain values."""
+        """Add rows sorted by partition, with plain values."""
         bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
         self._waiting.append((batch, bounds))
         if self._room is None:
@@ -348,7 +348,7 @@ class Shuffle(_SpillFiles):
         *,
         n_partitions: int = 1,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition, in the order of addition.
+        """Yield a partition's rows, in the order of addition.
 
         ``is_wanted`` filters batches by their first column; unwanted rows may still come. With
         several partitions, batches may mix them or come one partition after the other.
@@ -362,13 +362,13 @@ class Shuffle(_SpillFiles):
                 yield _slice_of(batch, bounds, partition, behind)
 
     def discard(self) -> None:
-        """Remove all rows."""
+        """Remove all rows and their files."""
         self._waiting = []
         for number in range(self._n_files):
             self._work.discard(self._task(number))
 
     def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of all partitions, in any order; ``let_go`` frees rows in memory."""
+        """Yield all rows in any order, optionally freeing memory."""
         for path, _ in self._files():
             yield from read_batches(path)
         if not let_go:
@@ -377,7 +377,7 @@ class Shuffle(_SpillFiles):
             yield self._waiting.pop(0)[0]
 
     def nbytes(self, partition: int) -> int:
-        """Return the bytes of a partition's rows, in files and in memory."""
+        """Return the bytes of a partition, in files and memory."""
         n_bytes = 0
         for number in range(self._n_files):
             for places in self._work.result(self._task(number))["runs"]:
@@ -394,7 +394,7 @@ class Shuffle(_SpillFiles):
         )
 
     def _write_waiting(self) -> None:
-        """Write the waiting rows as a run: one batch per partition."""
+        """Write the waiting rows, one batch per partition."""
         import pyarrow as pa
 
         file = self._open_file()
@@ -433,7 +433,7 @@ def _slice_of(
 def kept_arrays(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
-    """Return the stored arrays of a task, or compute and store them.
+    """Return a task's stored arrays, or compute and store them.
 
     They are stored only if the work folder is in use; arrays that fit in memory are recomputed.
     """
@@ -448,7 +448,7 @@ def kept_arrays(
 
 
 def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
-    """Store the arrays of a task in the work folder, unless they are stored."""
+    """Store a task's arrays in the work folder, once."""
     work = workspace.work
     if work is None or work.is_done(task):
         return
@@ -477,10 +477,10 @@ _FIRST_ROOM = 1 << 16
 
 
 class GrowingArray:
-    """Append values to one array, in a file once it exceeds a ``share`` of the memory.
+    """An array to append to, in a file if large.
 
-    Append within a ``with`` block; ``array`` is available afterwards. The array is never in memory
-    twice, because the system moves it as it grows; up to an eighth of its memory is unused.
+    It is in a file above a ``share`` of the memory. Append within a ``with`` block; then ``array``
+    is available. The system moves it as it grows, without a copy; up to an eighth is unused.
     """
 
     def __init__(
@@ -516,7 +516,7 @@ class GrowingArray:
 
     @property
     def array(self) -> Any:
-        """All values; memory-mapped if they are in a file."""
+        """All values, memory-mapped if they are in a file."""
         if self._file is None and not self.is_there:
             return self._values[: self._size]
         assert self._workspace.work is not None

@@ -1,4 +1,4 @@
-"""Progress and log of a job: bars on a terminal and in a notebook, else occasional lines."""
+"""Progress and log of a job, as bars or lines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _LABELS = {
 
 @contextmanager
 def asking(ask: Callable[[], None]) -> Iterator[None]:
-    """Call ``ask`` before each block of this thread's work; its error ends the work."""
+    """Call ``ask`` before this thread's blocks, to raise its errors."""
     before = _ASKED.set(ask)
     try:
         yield
@@ -80,7 +80,7 @@ def may_go_on() -> None:
 
 @contextmanager
 def as_job(identifier: str) -> Iterator[None]:
-    """Add a job's id to the log records of this thread within the block."""
+    """Add a job's id to this thread's log records."""
     # Without a token: a generator may be closed by another thread than its first.
     before = _JOB.get()
     _JOB.set(identifier)
@@ -91,12 +91,12 @@ def as_job(identifier: str) -> Iterator[None]:
 
 
 def current_job() -> str:
-    """Return the id of this thread's job; ``-`` outside of jobs."""
+    """Return this thread's job id, ``-`` outside of jobs."""
     return _JOB.get()
 
 
 def job_logger(name: str) -> logging.Logger:
-    """Return a logger whose records carry their job's id as ``job``.
+    """Return a logger that adds the job's id as ``job``.
 
     Options in a message have their names in Python; ``in_both`` is the message with the names in
     Python and on the command line.
@@ -120,12 +120,12 @@ job_logger("neardup.kernels")
 def report_part(
     report: Callable[[float], None], start: float, stop: float
 ) -> Callable[[float], None]:
-    """Return a report for a part of some work, from one share of the total to another."""
+    """Return a report for the work between two shares."""
     return lambda share: report(start + share * (stop - start))
 
 
 def plural(number: float, one: str, many: str) -> str:
-    """Choose the singular or plural of a word by a number."""
+    """Choose the singular or plural by a number."""
     return one if number == 1 else many
 
 
@@ -135,7 +135,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Format a number of bytes with two or three significant digits."""
+    """Format bytes with two or three significant digits."""
     value = float(n_bytes)
     for unit in ("bytes", "kB", "MB", "GB"):
         # A value that would round to 1000 takes the next unit.
@@ -155,7 +155,7 @@ def duration(seconds: float) -> str:
 
 
 class StageProgress:
-    """Progress of a stage; times are in seconds of any clock."""
+    """Progress of a stage, with times in seconds."""
 
     def __init__(self, name: str, began: float) -> None:
         self.name, self.began = name, began
@@ -165,7 +165,7 @@ class StageProgress:
         self.ended: float | None = None
 
     def update(self, done: int, total: int | None, now: float) -> None:
-        """Record a report; less work than before restarts the stage."""
+        """Record a report, or restart if less work is done."""
         if done < self.done:
             self.began = now
         self.done, self.total = done, total
@@ -178,7 +178,7 @@ class StageProgress:
 
     @property
     def share(self) -> float | None:
-        """Completed share of the work; None if it is unknown."""
+        """Completed share of the work, None if unknown."""
         if self.ended is not None:
             return 1.0
         return self.done / self.total if self.total else None
@@ -190,7 +190,7 @@ class StageProgress:
         return f"{int(100 * self.share)} % of {self._counted(self.total or 0)}"
 
     def time(self, now: float) -> str:
-        """Remaining time of the stage, or its total time at the end."""
+        """Remaining time, or total time after the end."""
         if self.ended is not None:
             return duration(self.ended - self.began)
         elapsed = now - self.began
@@ -204,7 +204,7 @@ class StageProgress:
         return f"{self.label}: {', '.join(parts)}"
 
     def __format__(self, part: str) -> str:
-        """Format a part for a bar: its label, amount or time."""
+        """Format the label, amount or time for a bar."""
         if part == "label":
             return f"{self.label:<18}"
         return f"{self.amount():>14}" if part == "amount" else self.time(time.monotonic())
@@ -218,7 +218,7 @@ _BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
 
 
 class Display:
-    """Shows the progress of a job on standard error while its ``with`` block runs."""
+    """Progress of a job on standard error."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -257,7 +257,7 @@ class Display:
 
 
 def _choose_view() -> Bars | Lines | None:
-    """Choose what standard error can show; nothing where there is none."""
+    """Choose the view for standard error, None without it."""
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         # Without widgets the output of a cell cannot be changed.
@@ -268,7 +268,7 @@ def _choose_view() -> Bars | Lines | None:
 
 
 class Bars:
-    """Show a bar of rich per stage, on a terminal or in a notebook's cell."""
+    """A progress bar per stage, on terminals and in notebooks."""
 
     _STEPS = 1000
 
@@ -286,7 +286,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def start(self) -> None:
-        """Start drawing."""
+        """Start drawing the bars."""
         self._progress.start()
 
     def update(self, stage: StageProgress) -> None:
@@ -313,7 +313,7 @@ class Lines:
         self._writing = Lock()
 
     def start(self) -> None:
-        """Start the interval."""
+        """Start the interval between lines."""
         self._writing.acquire()
         start_new_thread(self._write, ())
 
@@ -340,7 +340,7 @@ class Lines:
             self._writing.release()
 
     def _is_over(self) -> bool:
-        """Wait until the next line is due, or until the end."""
+        """Wait for the next line, or for the end."""
         try:
             self._end.get(timeout=self._seconds)
         except Empty:

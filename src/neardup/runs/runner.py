@@ -50,7 +50,7 @@ _VERSIONS = {
 
 
 def peak_memory_bytes() -> int | None:
-    """Return the largest resident memory of this process; None if it is unknown."""
+    """Return this process's peak resident memory, None if unknown."""
     if sys.platform == "win32":
         return None
     import resource
@@ -60,7 +60,7 @@ def peak_memory_bytes() -> int | None:
 
 
 def release_memory() -> None:
-    """Return unused memory of Arrow and the C library to the system."""
+    """Return unused memory of libraries to the system."""
     # Loading Arrow would take more than it could return.
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
@@ -70,13 +70,13 @@ def release_memory() -> None:
 
 
 def default_memory_bytes() -> int:
-    """Return the default memory limit of a run: 60 % of the free memory."""
+    """Return a run's memory limit, 60 % of free memory."""
     available = available_memory_bytes()
     return _MODEST if available is None else max(_LEAST, int(_SHARE * available))
 
 
 def available_memory_bytes(root: Path = Path("/")) -> int | None:
-    """Return the free memory of the machine and of this process's control groups.
+    """Return the free memory of the machine and control groups.
 
     Memory for the system's file cache counts as free. If the free memory is unknown, half of the
     machine's memory counts as free; None if that is unknown, too.
@@ -92,7 +92,7 @@ def available_memory_bytes(root: Path = Path("/")) -> int | None:
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the folders of the control groups that limit this process, and their version."""
+    """Yield the folders and versions of this process's control groups."""
     mounts = []
     for line in _lines(root / "proc/self/mountinfo"):
         before, _, after = line.partition(" - ")
@@ -117,7 +117,7 @@ def _groups(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _room(folder: Path, version: str) -> int | None:
-    """Return the remaining memory of a control group; None if it is unlimited."""
+    """Return a control group's remaining memory, None if unlimited."""
     names, used_name, reclaimable_names = _VERSIONS[version]
     limits = [limit for name in names if (limit := _number(folder / name)) is not None]
     used = _number(folder / used_name)
@@ -129,13 +129,13 @@ def _room(folder: Path, version: str) -> int | None:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a file; None for a word such as ``max``."""
+    """Return a file's number, None for words like ``max``."""
     text = "".join(_lines(path))
     return int(text) if text.isdecimal() else None
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Parse a file with a name and a number per line, perhaps with a unit."""
+    """Parse lines of a name and a number."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
 
@@ -206,7 +206,7 @@ class Runner:
 
     @contextmanager
     def _shown(self, name: str) -> Iterator[None]:
-        """Show the start of a stage, and its end unless it failed."""
+        """Show a stage's start, and its end unless it failed."""
         if self._display is not None:
             self._display.begin(name)
         yield
@@ -215,7 +215,7 @@ class Runner:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Time a stage within the ``with`` block, and log its start and end.
+        """Time a stage, and log its start and end.
 
         Yields a function that takes counts by keyword, for the log.
         """
@@ -246,7 +246,7 @@ class Runner:
         return {name: round(seconds, 3) for name, seconds in self._seconds.items()}
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Apply a function to blocks and yield the results in order.
+        """Apply a function to blocks and yield ordered results.
 
         At most two blocks per worker are running or waiting, which bounds memory.
         """
@@ -263,7 +263,7 @@ class Runner:
             self._report(stage, done, total)
 
     def of_part(self, number: int, n_parts: int) -> Runner:
-        """Return a runner for one part of a stage, which reports its share of the total."""
+        """Return a runner that reports one part of a stage."""
         if (report := self._report) is None or n_parts == 1:
             return self
 
@@ -274,7 +274,7 @@ class Runner:
         return Runner(self.workers, report_part)
 
     def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
-        """Return a thread-safe function that adds to a stage's work and reports it."""
+        """Return a thread-safe counter of a stage's work."""
         lock = Lock()
         done = 0
 
@@ -288,7 +288,7 @@ class Runner:
 
 
 def count_workers(workers: int | None) -> int:
-    """Check a number of workers; None is one per core that this process may use."""
+    """Check a worker number, one per usable core for None."""
     if workers is None:
         return (
             len(os.sched_getaffinity(0))
@@ -300,7 +300,7 @@ def count_workers(workers: int | None) -> int:
 
 
 class Task(Generic[R]):
-    """A call that is made once, by the first thread that takes it."""
+    """A call made once, by the first available thread."""
 
     def __init__(self, function: Callable[[], R]) -> None:
         # None once a thread has taken it, so that neither the arguments nor the result wait in a
@@ -317,7 +317,7 @@ class Task(Generic[R]):
         return not self._missing.locked()
 
     def take(self) -> bool:
-        """Make the call unless another thread has taken it; return whether it was made here.
+        """Make the call unless taken, and return whether made.
 
         ``result`` raises its ``Exception``; interrupts and other errors are raised here.
         """
@@ -355,7 +355,7 @@ class Task(Generic[R]):
             pass
 
     def result(self) -> R:
-        """Wait for the call, and return or raise its result, once."""
+        """Wait for the call, and return its result once."""
         self.wait()
         if self._error is not None:
             # The traceback of an error refers to this frame, which refers to the error.
@@ -373,17 +373,17 @@ class Task(Generic[R]):
         self._function = None
 
     def leave(self) -> None:
-        """Cancel the call if it has not started, else wait for it."""
+        """Cancel the call, or wait if it has started."""
         self.drop()
         with self._calling:
             vars(self).pop("_value", None)
 
 
 class Threads:
-    """Threads that make calls in order of arrival, started on demand, first calling ``begin``.
+    """Threads that make calls in order of arrival.
 
-    The ``with`` block ends when all calls are done or dropped; interrupts meanwhile are raised
-    afterwards.
+    They start on demand, and first call ``begin``. The ``with`` block ends when all calls are done
+    or dropped; interrupts meanwhile are raised afterwards.
     """
 
     def __init__(self, number: int, begin: Callable[[], None] = lambda: None) -> None:
@@ -447,7 +447,7 @@ def _end_threads(tasks: SimpleQueue[Task[Any] | None], running: list[Any]) -> No
 
 
 class _Crew(NamedTuple):
-    """The threads of a map, and queue slots for tasks that they hand to each other.
+    """The threads of a map, and their shared queue slots.
 
     ``ahead`` are slots for items needed later, ``behind`` for items finished later: neither ever
     waits for the other. The length of a queue is the number of free slots.
@@ -464,7 +464,7 @@ _of_thread = local()
 
 
 def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
-    """Apply a function to items in threads and yield the results in the items' order.
+    """Apply a function in threads and yield ordered results.
 
     Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
     most two items per worker are running or waiting, which bounds memory. When the consumer stops
@@ -531,7 +531,7 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
 
 
 class Handed(Generic[T, R]):
-    """Apply a function to a thread's items, with the help of idle threads of its map.
+    """Apply a function with the help of idle threads.
 
     Results come in the order of the items; with ``is_ahead`` the thread processes them next. All
     tasks of a map together queue as many items as it has workers, unfetched results included. The
@@ -550,7 +550,7 @@ class Handed(Generic[T, R]):
         self._waiting: deque[Task[R]] = deque()
 
     def add(self, item: T) -> list[R]:
-        """Queue an item, and return the next results that are ready."""
+        """Queue an item, and return the next ready results."""
         results: list[R] = []
         if self._threads is None:
             return [self._function(item)]
@@ -569,7 +569,7 @@ class Handed(Generic[T, R]):
             yield self._next()
 
     def abandon(self) -> None:
-        """Drop items that have not started, and await the others, ignoring errors."""
+        """Drop unstarted items, and await running items, ignoring errors."""
         for task in self._waiting:
             task.drop()
         while self._waiting:
@@ -584,7 +584,7 @@ class Handed(Generic[T, R]):
         self.abandon()
 
     def _next(self) -> R:
-        """Return the first result; while another thread computes it, process unstarted items."""
+        """Return the first result, processing unstarted items meanwhile."""
         first = self._waiting[0]
         while not first.is_done:
             if not any(task.take() for task in self._waiting):

@@ -1,4 +1,4 @@
-"""The work folder of a run: results of its tasks, so that a stopped run can resume.
+"""The work folder of a run, for resuming.
 
     .NAME.neardup-work-DIGEST/
       key.json              inputs of the folder: options, versions, files
@@ -61,7 +61,7 @@ _log = job_logger(__name__)
 
 
 def spelled_key(key: Mapping[str, Any]) -> str:
-    """Return a key of work as JSON, as it is stored."""
+    """Return a work key as its stored JSON."""
     return json.dumps(key, sort_keys=True, allow_nan=False)
 
 
@@ -77,31 +77,31 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 def folder_name(name: str, digest: str) -> str:
-    """Return the name of a run's work folder; ``digest`` is the digest of its key in hex."""
+    """Return a work folder's name from its key's hex digest."""
     return f".{name}{_MIDDLE}{digest[:12]}"
 
 
 def is_of_name(folder: str, name: str) -> bool:
-    """Return whether a folder is named like the work folders of a run."""
+    """Return whether a folder name belongs to a run's work."""
     prefix = folder_name(name, "")
     return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
 
 
 class Place(Protocol):
-    """Location of a run's work, next to earlier runs of the same name."""
+    """Location of a run's work, next to earlier runs."""
 
     def others(self) -> Sequence[Path | str]:
         """Return the locations of the same name with another key."""
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> Sequence[Path | str]:
-        """Remove the given locations without a living process, and return them."""
+        """Remove locations without a living process, and return them."""
 
     def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        """Return the key of a location; None if it cannot be read."""
+        """Return a location's key, None if unreadable."""
 
 
 class WorkPlace(LockedFolder):
-    """A folder that is created, locked and removed as a whole, by the process of this object.
+    """A folder created, locked and removed by one process.
 
     ``parent`` is created if it is missing, ``name`` is the name of the run, such as the name of its
     output, and ``digest`` the digest of the folder's key.
@@ -119,7 +119,7 @@ class WorkPlace(LockedFolder):
         return os.path.lexists(self.path)
 
     def enter(self, patience: float = PATIENCE) -> None:
-        """Create the folder and its parents, and lock it within some seconds."""
+        """Create the folder and its parents, and lock it."""
         try:
             super().enter(patience)
         except TimeoutError:
@@ -130,7 +130,7 @@ class WorkPlace(LockedFolder):
             raise WriteError(message) from None
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store the folder's key, and the parents that any process created for it."""
+        """Store the key, and the parents created for the folder."""
         made_before = _load(self.path).get("made")
         if isinstance(made_before, list):
             above = (*reversed(self.parent.parents), self.parent)
@@ -142,12 +142,12 @@ class WorkPlace(LockedFolder):
             sync_folder(folder.parent)
 
     def leave(self) -> None:
-        """Free the lock; the folder stays."""
+        """Free the lock, and keep the folder."""
         if self._process == os.getpid():
             super().leave()
 
     def clear(self) -> None:
-        """Remove everything except the lock and its holder, the records of last tasks first."""
+        """Remove all except lock and holder, records from the last."""
 
         def rank(path: Path) -> tuple[bool, str]:
             return _RECORD.fullmatch(path.name) is not None, path.name
@@ -159,7 +159,7 @@ class WorkPlace(LockedFolder):
                 path.unlink()
 
     def remove(self) -> None:
-        """Remove the folder and the parents created for it, as far as possible."""
+        """Remove the folder and its created parents, if possible."""
         if self._process != os.getpid():
             # A forked copy of the owner has ended.
             return
@@ -171,7 +171,7 @@ class WorkPlace(LockedFolder):
                 folder.rmdir()
 
     def others(self) -> list[Path]:
-        """Return the work folders of the same name with another key, oldest first."""
+        """Return other work folders of this name, oldest first."""
         times: list[tuple[int, Path]] = []
         with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
             for entry in entries:
@@ -185,7 +185,7 @@ class WorkPlace(LockedFolder):
         return [path for _, path in sorted(times)]
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> list[Path]:
-        """Remove and return the unlocked work folders of the same name, or some of them."""
+        """Remove and return unlocked work folders of this name."""
         removed = []
         for path in self.others():
             if paths is not None and path not in paths:
@@ -201,12 +201,12 @@ class WorkPlace(LockedFolder):
 
     @staticmethod
     def key_of(other: Path | str) -> dict[str, Any] | None:
-        """Return the key of a work folder; None if it cannot be read."""
+        """Return a work folder's key, None if unreadable."""
         key = _load(Path(other)).get("key")
         return key if isinstance(key, dict) else None
 
     def _make(self) -> None:
-        """Create the folder for its owner only, because it may hold texts."""
+        """Create the private folder, because it may hold texts."""
         missing = [path for path in (self.parent, *self.parent.parents) if not path.exists()]
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):
@@ -219,7 +219,7 @@ class WorkPlace(LockedFolder):
 
 
 def work_folders_of(output: Path) -> list[Path]:
-    """Return the work folders next to an output, left or in use by runs."""
+    """Return the work folders next to an output."""
     return WorkPlace(output.parent, output.name, "").others()
 
 
@@ -232,7 +232,7 @@ def _load(folder: Path) -> dict[str, Any]:
 
 
 class LastingWork(ABC):
-    """Results of a run's tasks, stored where the same command can resume.
+    """Stored results of a run's tasks, for resuming.
 
     As a context manager, it removes the results at the end. After an error it keeps them if tasks
     are done, except for errors in options or inputs: a corrected command has another key.
@@ -266,14 +266,14 @@ class LastingWork(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the work, and keep it if a later run can resume."""
+        """Close the work, and keep it if resumable."""
 
     @abstractmethod
     def remove(self) -> None:
         """Remove all results after a finished run."""
 
     def key_of(self, stale: Path | str) -> dict[str, Any] | None:
-        """Return the key of a stale location; None if it cannot be read."""
+        """Return a stale location's key, None if unreadable."""
         return self._place.key_of(stale)
 
     def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
@@ -291,7 +291,7 @@ _RECORD = re.compile(r"done-\d{6}\.json")
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """A completed task: its number, its files by name, and its result, which is JSON."""
+    """A completed task, with its files and JSON result."""
 
     number: int
     name: str
@@ -301,7 +301,7 @@ class TaskRecord:
 
 
 class TaskFiles:
-    """Temporary paths and result of a running task; the result is small, as JSON."""
+    """Temporary paths and small JSON result of a task."""
 
     def __init__(self, stem: str, suffix: str) -> None:
         self.result: Any = None
@@ -316,7 +316,7 @@ class TaskFiles:
 
 
 class WorkFolder(LastingWork):
-    """Completed tasks and their files, in a folder created with the first task.
+    """Completed tasks in a folder, created with the first task.
 
     Open it with ``open`` or ``temporary``. It is thread-safe.
     """
@@ -344,7 +344,7 @@ class WorkFolder(LastingWork):
         *,
         at_once: bool = False,
     ) -> WorkFolder:
-        """Open the work folder for a key, with the results of earlier runs.
+        """Open a key's work folder, with an earlier run's results.
 
         ``name`` is the name of the run, such as that of its output; ``key`` has all inputs, from
         ``opening.key_of``. With ``at_once`` the folder is created now, because runs for other
@@ -359,7 +359,7 @@ class WorkFolder(LastingWork):
     def temporary(
         cls, parent: Path | None = None, name: str = "run", *, elsewhere: str = BY_WORK
     ) -> WorkFolder:
-        """Return a work folder that is removed at the end in any case.
+        """Return a work folder that is always removed.
 
         Leftovers of killed processes are removed first. Without ``parent``, it is in the system's
         temporary folder. ``elsewhere`` is the remedy for a full disk in errors.
@@ -393,7 +393,7 @@ class WorkFolder(LastingWork):
         return task in self._records
 
     def result(self, task: str) -> Any:
-        """Return the result of a completed task, as read back from JSON."""
+        """Return a completed task's result, read from JSON."""
         return self._records[task].result
 
     def path(self, task: str, file_name: str) -> Path:
@@ -410,7 +410,7 @@ class WorkFolder(LastingWork):
 
     @contextmanager
     def task(self, name: str) -> Iterator[TaskFiles]:
-        """Run a task in the block; it is done if the block ends without an error."""
+        """Run a task, done if the block raises no error."""
         with self._mutex:
             self._check_open(f"task {name!r}")
             if name in self._under_way or name in self._records:
@@ -456,7 +456,7 @@ class WorkFolder(LastingWork):
             shutil.rmtree(path, ignore_errors=True)
 
     def discard(self, task: str) -> None:
-        """Remove the files of a completed task; it stays done, with its result."""
+        """Remove a completed task's files, but keep its result."""
         with self._mutex, self._errors():
             record = replace(self._records[task], is_discarded=True)
             self._store(record)
@@ -470,7 +470,7 @@ class WorkFolder(LastingWork):
             return shutil.disk_usage(next(path for path in above if path.exists())).free
 
     def require_disk(self, bytes_needed: int) -> None:
-        """Check that the disk has space for the total of a run's files, completed ones included."""
+        """Check disk space for all files, including completed files."""
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
             message = (
@@ -480,7 +480,7 @@ class WorkFolder(LastingWork):
             raise WriteError(message)
 
     def close(self) -> None:
-        """Close the work, and keep the folder if a later run can resume."""
+        """Close the work, and keep the folder if resumable."""
         with self._mutex:
             if self.key is None or not self._records:
                 self.remove()
@@ -513,7 +513,7 @@ class WorkFolder(LastingWork):
         )
 
     def _check_open(self, what: str) -> None:
-        """Raise if the folder is closed, and create it if it is missing."""
+        """Raise if the folder is closed, create it if missing."""
         if self._is_closed:
             message = f"{what} comes too late: the folder is closed"
             raise ValueError(message)
@@ -575,7 +575,7 @@ class WorkFolder(LastingWork):
                 raise
 
     def _store(self, record: TaskRecord) -> None:
-        """Add or replace a task, whose files are on the disk."""
+        """Add or replace a task with files on the disk."""
         if self.key is not None:
             body = json.dumps(asdict(record), allow_nan=False).encode()
             checksum = b"%08x " % zlib.crc32(body, self._seed)
@@ -583,7 +583,7 @@ class WorkFolder(LastingWork):
         self._records[record.name] = record
 
     def _load(self) -> None:
-        """Load the tasks of an earlier process, up to the first damaged one.
+        """Load an earlier process's tasks before the first damaged task.
 
         Tasks from the first one without files on are dropped with it, because its files were
         removed for later tasks, which may be damaged.
@@ -666,11 +666,11 @@ class Workspace:
             self.work.__exit__(*raised)
 
     def share(self, share: float) -> int:
-        """Return a share of the memory, in bytes, at least one."""
+        """Return a share of the memory, at least a byte."""
         return max(1, int(self.memory * share))
 
     def fits(self, n_bytes: int, share: float) -> bool:
-        """Return whether data of this size fit into a share of the memory."""
+        """Return whether data fit into a share of the memory."""
         return self.work is None or n_bytes <= self.share(share)
 
     def passes(self, n_bytes: int, share: float) -> int:
@@ -679,13 +679,13 @@ class Workspace:
 
     @contextmanager
     def passing_folder(self) -> Iterator[Path]:
-        """Yield an empty folder as ``WorkFolder`` does; without one, a temporary folder."""
+        """Yield an empty folder, temporary without a work folder."""
         with contextlib.ExitStack() as stack:
             work = self.work or stack.enter_context(WorkFolder.temporary())
             yield stack.enter_context(work.passing_folder())
 
     def require_disk(self, n_bytes: int) -> None:
-        """Check that the work folder's disk has space for more bytes."""
+        """Check the work folder's disk space for more bytes."""
         if self.work is not None:
             self.work.require_disk(self.work.size_bytes + n_bytes)
 

@@ -46,7 +46,7 @@ from neardup.tables import Assignment, Bools, Floats, Int32s, Int64s, Removals, 
 
 
 class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """Description of a table's pairs; the names are as in the summary.
+    """Description of a table's pairs, with names of the summary.
 
     ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
     two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.
@@ -67,7 +67,7 @@ class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
-    """Restore the description; None if it is missing or from another version."""
+    """Restore the description, None if missing or from another version."""
     try:
         about = msgspec.json.decode(metadata[METADATA_KEY], type=AboutPairs)
     except (KeyError, msgspec.MsgspecError):
@@ -85,19 +85,19 @@ _OF_SHINGLES = [*ShingleOptions.known, "tf", "idf"]
 
 @dataclass(frozen=True)
 class PairTerms:
-    """Measure of the pairs, and the requested threshold, None for theirs."""
+    """Measure of the pairs, and requested threshold if any."""
 
     measure: str
     threshold: Fraction | None
 
     @property
     def are_directed(self) -> bool:
-        """Whether only the left document of a pair may be removed for the right one."""
+        """Whether only the left document may be removed."""
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
     def least_threshold(self, table: GivenPairs, pairs: SimilarPairs) -> tuple[float | None, bool]:
-        """Return the least threshold of complete pairs, and whether the table states it.
+        """Return the threshold of complete pairs, and whether stated.
 
         A table states it if it has as many rows as pairs were found. Otherwise it is their least
         similarity; None if there are no rows, or a distance limited the pairs.
@@ -117,7 +117,7 @@ class PairTerms:
 
 
 def agree_on_terms(table: GivenPairs, measure: str | None, threshold: Number | None) -> PairTerms:
-    """Check the requested terms against the table's description of its pairs."""
+    """Check requested terms against the table's description."""
     asked = None if threshold is None else exact_fraction("threshold", threshold)
     about, name = table.about, table.name
     if about is None:
@@ -148,7 +148,7 @@ def agree_on_terms(table: GivenPairs, measure: str | None, threshold: Number | N
 
 
 def check_same_documents(table: GivenPairs, n_documents: int) -> None:
-    """Raise if the pairs are known to be from another number of documents."""
+    """Raise if pairs are known from another number of documents."""
     if table.about is not None and table.about.documents != (n_documents,):
         message = (
             f"pairs in {table.name} were found among {table.about.documents[0]:,} documents, the "
@@ -158,7 +158,7 @@ def check_same_documents(table: GivenPairs, n_documents: int) -> None:
 
 
 def check_same_shingles(table: GivenPairs, scheme: Mapping[str, Any] | None) -> None:
-    """Raise if the texts are known to have been tokenized differently."""
+    """Raise if texts are known to be tokenized differently."""
     if table.about is None or scheme is None:
         return
     of_pairs = table.about.scheme
@@ -207,7 +207,7 @@ _SIMILARITY = "similarity"
 
 @dataclass(frozen=True)
 class GivenPairs:
-    """Pairs of documents by their ids, read some at a time.
+    """Pairs of documents by their ids, read in parts.
 
     ``name`` is its name in messages; ``about`` is None if the table has no description.
     """
@@ -217,10 +217,10 @@ class GivenPairs:
     about: AboutPairs | None
 
     def ids(self, runner: Runner) -> pa.Array:
-        """Return the ids of all documents: ``id_a`` first, then the remaining ids of ``id_b``.
+        """Return all document ids, first from ``id_a``, then from ``id_b``.
 
-        Both in the order of the table. In a table of `neardup pairs`, documents with a later
-        partner thus precede those without, each in input order.
+        Ids are in the order of the table. In a table of `neardup pairs`, documents with a later
+        partner thus precede documents without, each in input order.
         """
 
         def read(_: Source, block: RowBlock) -> list[pa.Array]:
@@ -274,7 +274,7 @@ class GivenPairs:
         raise InvalidInputError(message)
 
     def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s, bool | None]:
-        """Return the pairs of a block, their row numbers, and whether any is judged.
+        """Return pairs, row numbers, and whether any is judged.
 
         The last is None for a block without rows. Of reviewed pairs, only pairs judged the same are
         returned.
@@ -308,7 +308,7 @@ class GivenPairs:
 
 
 def open_pair_table(pairs: Any) -> GivenPairs:
-    """Open a table of pairs: a file, its URL, a result of ``find_pairs``, or an Arrow object."""
+    """Open pairs from a file, URL, ``find_pairs`` or Arrow object."""
     is_named = isinstance(pairs, str | Path)
     sources = resolve_tables(pairs)
     about = None
@@ -326,7 +326,7 @@ _PAIRS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class SimilarPairs(Rows):
-    """Pairs of documents; pairs may repeat, and pairs of a document with itself are ignored."""
+    """Pairs of documents, possibly repeated, with self-pairs ignored."""
 
     left: Int32s
     right: Int32s
@@ -385,7 +385,7 @@ def _reaching(pairs: SimilarPairs, threshold: float) -> SimilarPairs:
 
 
 def _by_order(pairs: SimilarPairs, *, are_directed: bool) -> SimilarPairs:
-    """Return the pairs that can remove a document: the left, later one."""
+    """Return the pairs with a removable left, later document."""
     if are_directed:
         return _marked(pairs, pairs.left > pairs.right)
     pairs = _marked(pairs, pairs.left != pairs.right)
@@ -409,7 +409,7 @@ def decide_by_pairs(
     keep: str,
     clusters: Clusters,
 ) -> tuple[Assignment, dict[str, Any]]:
-    """Read the pairs, decide in keep order which documents stay, and return a summary."""
+    """Decide by pairs in keep order, and return a summary."""
     with runner.stage(READING_PAIRS) as note:
         numbered = table.numbered(documents, runner)
         least, is_stated = terms.least_threshold(table, numbered)

@@ -1,4 +1,4 @@
-"""Decide which documents stay: group copies, connect buckets, sieve and compare contents."""
+"""Decide which documents stay, by copies and buckets."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NumberedContents:
-    """Documents of some collections, numbered together, and grouped by equal content.
+    """Documents of collections, numbered together and grouped by content.
 
     A content is identified by its first document in keep order: ``firsts`` has it for each
     document, -1 for a document without tokens. ``ranks`` are the documents' positions in keep
@@ -82,7 +82,7 @@ class NumberedContents:
         return is_content
 
     def count(self) -> int:
-        """Count the contents."""
+        """Count the distinct contents."""
         return int(np.count_nonzero(self.is_content))
 
     def sorted_by_rank(self, documents: Int64s) -> Int64s:
@@ -151,11 +151,11 @@ class Earlier:
 
     @property
     def are_denied(self) -> Bools:
-        """Mask of documents with the same tokens as a denied one."""
+        """Mask of documents with a denied document's tokens."""
         return self.keepers.are_copies & (self.keepers.documents >= self.first_denied)
 
     def of_documents(self, documents: Int64s) -> EarlierKeepers:
-        """Return the keepers of documents; -1 for none."""
+        """Return the keepers of documents, -1 without a keeper."""
         if not len(self.rows):
             return EarlierKeepers.none(len(documents))
         places = np.minimum(np.searchsorted(self.rows, documents), len(self.rows) - 1)
@@ -182,7 +182,7 @@ class DedupContents(NumberedContents):
 
     @property
     def other(self) -> Catalogue:
-        """The reference collection."""
+        """The documents of the reference collection."""
         return self.catalogues[0]
 
     @property
@@ -203,11 +203,11 @@ class DedupContents(NumberedContents):
         return n_of_index + len(self.other)
 
     def count(self) -> int:
-        """Count all contents."""
+        """Count all contents, including contents settled by the index."""
         return int(np.count_nonzero(super().is_content))
 
     def in_keep_order(self) -> Int64s:
-        """Return the documents of contents; documents that stay in any case come first."""
+        """Return the contents' documents, fixed documents first."""
         return self.sorted_by_rank(np.flatnonzero(self.is_content))
 
     def count_fixed(self, documents: Int64s) -> int:
@@ -215,7 +215,7 @@ class DedupContents(NumberedContents):
         return int(np.count_nonzero(documents < len(self.other)))
 
     def need_not_meet(self) -> Bools:
-        """Mask documents whose decision is known, so that no two of them are compared.
+        """Mask documents that need no comparison with each other.
 
         A document with an index keeper is still compared with another collection, which may have a
         more similar document.
@@ -229,7 +229,7 @@ class DedupContents(NumberedContents):
 def sign_documents(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan
 ) -> Read:
-    """Read all documents once; the other collection comes first."""
+    """Read all documents once, first the other collection."""
     others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
     return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
@@ -257,10 +257,10 @@ _COPIES_BYTES, _BAND_BYTES = 110, 60
 
 
 def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
-    """Find the first document with the same tokens, -1 without tokens.
+    """Find the first document with the same tokens.
 
-    The first has the least rank, or with None the least number. Documents with different blocking
-    keys do not match, and a document without a key matches none.
+    A document without tokens has -1. The first has the least rank, or with None the least number.
+    Documents with different blocking keys do not match, and a document without a key matches none.
     """
     is_filled = np.concatenate([each.n_tokens for each in read.catalogues]) > 0
     blocking = read.known.blocking_keys()
@@ -281,7 +281,7 @@ def _list_digests(documents: DocumentRows, _: int) -> Columns:
 
 
 def _number_copies(kinds: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
-    """Return the documents with a copy, and the number of their content."""
+    """Return documents with a copy, and their content numbers."""
     table = ContentTable()
     documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for columns in chain.from_iterable(kinds):
@@ -308,7 +308,7 @@ def find_components(
     n_bands: int,
     are_ignored: Bools | None = None,
 ) -> Int64s:
-    """Find the first document of each component; other documents are their own.
+    """Find the first document of each document's component.
 
     Contents are connected if they share a full 64-bit band key, directly or through others. Two
     documents that ``are_ignored`` are not connected directly.
@@ -336,7 +336,7 @@ def _list_band(documents: DocumentRows, band: int) -> Columns:
 
 
 def _connect(bands: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
-    """Return edges between documents with the same key in a band; for several bands, a forest."""
+    """Return edges of equal keys, a forest for several bands."""
     edges = [_star_edges_of(list(parts)) for parts in bands]
     if len(edges) == 1:
         return edges[0]
@@ -378,7 +378,7 @@ def pack_components(
     n_least: int = 1,
     are_packed: Bools | None = None,
 ) -> Partitions:
-    """Pack components into partitions, in the order of their first documents.
+    """Pack components into partitions, ordered by first documents.
 
     ``roots`` are the first documents of each document's component. A partition has at most ``room``
     bytes for comparisons, but for a larger component, and there are at least ``n_least`` of similar
@@ -431,7 +431,7 @@ def exchange_candidates(
 
 
 def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
-    """Pick keys, grouped by document, and filters of some documents of a batch."""
+    """Pick keys by document, and filters, from a batch."""
     import pyarrow as pa
 
     keys: Uint64s = np.empty((len(rows), n_bands), np.uint64)
@@ -460,7 +460,7 @@ def candidates_in(partition: DocumentPartition, n_bands: int) -> BucketCandidate
 def choose_by_buckets(
     engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan
 ) -> Removals:
-    """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
+    """Decide contents that share a bucket, in several stages."""
     n_bands, room = plan.banding.bands, engine.limits.partition_bytes
     need_not_meet = contents.need_not_meet()
 
@@ -514,7 +514,7 @@ def choose_by_buckets(
 
 
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
-    """Return the candidates that may be similar to another, and their new components.
+    """Return candidates that may be similar, and their new components.
 
     Filters reject most dissimilar pairs that share a bucket.
     """
@@ -534,7 +534,7 @@ def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str,
 
 
 class _Live(NamedTuple):
-    """Contents of a partition that may be similar to another in their component, in keep order.
+    """Candidate contents of a partition, in keep order.
 
     Each has its position in ``places``, counted from the partition's ``start``. The first
     ``n_fixed`` stay in any case, and contents with an ``earlier`` keeper are removed.
@@ -572,7 +572,7 @@ def _choose_in_partition(
 
 
 def choose_exactly(contents: DedupContents, plan: DedupPlan, runner: Runner) -> Removals:
-    """Decide all contents at once by their common elements, without missing a pair."""
+    """Decide all contents exactly, by their common elements."""
     documents = contents.in_keep_order()
     with runner.stage("compare"):
         sets = contents.read_comparable(documents, plan.reading, runner)

@@ -146,7 +146,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
 
 
 def check_text(name: str, text: object) -> None:
-    """Raise if a text argument is not a string, or contains a lone surrogate."""
+    """Raise unless a text is a valid string."""
     if not isinstance(text, str):
         message = f"{name}: expected a text, got {type(text).__name__}"
         raise InvalidInputError(message)
@@ -171,7 +171,7 @@ _USER_IN_URL = re.compile(r"(?<=://)[^/@]*@")
 
 
 def describe_inputs(own: Sequence[Source], against: Sequence[Source]) -> dict[str, Any]:
-    """Return the first files of both collections for a summary, and their number.
+    """Describe the first files of both collections, and their number.
 
     Each has its ``name`` as in ids and tables, and its ``origin``, a path or URL without
     credentials; null is data in memory.
@@ -195,7 +195,7 @@ def _listed(sources: Sequence[Source]) -> list[dict[str, str | None]]:
 
 
 def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str, Any]:
-    """Return the options for a summary that read the same texts and ids again."""
+    """Describe the options to read the same texts again."""
     described: dict[str, Any] = {"text_column": _described(options.text_column)}
     if isinstance(options, AgainstOptions):
         described["against_text_column"] = _described(other_columns_of(options).text)
@@ -214,7 +214,7 @@ def _described(names: str | Sequence[str]) -> str | list[str]:
 
 @dataclass(frozen=True)
 class DedupPlan:
-    """Checked options as parameters of stages; method exact does not use bands."""
+    """Checked options for stages, with bands unused by method exact."""
 
     options: DedupOptions
     measure: Measure
@@ -225,7 +225,7 @@ class DedupPlan:
 
     @property
     def recall(self) -> Fraction:
-        """Requested recall."""
+        """Recall requested by the user."""
         return self.options.recall_asked_for
 
     def weighed(self, frequencies: DocumentFrequencies) -> DedupPlan:
@@ -288,7 +288,7 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
 
 
 def _check_copies(options: DedupOptions) -> None:
-    """Raise for options of near-duplicates if every exact copy is removed.
+    """Raise for near-duplicate options if no copy is kept.
 
     A document similar to a removed one may have no similar document left.
     """
@@ -309,7 +309,7 @@ def _check_copies(options: DedupOptions) -> None:
 
 
 def check_method(options: DedupOptions) -> None:
-    """Raise for an option that has no effect with the method.
+    """Raise for an option without effect on the method.
 
     Raises
     ------
@@ -336,7 +336,7 @@ def hints_of_short(
     has_preset: bool = True,
     is_of_index: bool = False,
 ) -> list[dict[str, Any]]:
-    """Make a hint if most documents are shorter than a shingle.
+    """Make a hint if most documents are shorter than shingles.
 
     ``n_short`` of ``n_documents`` are. Without ``has_preset``, the job has no preset for short
     texts. With ``is_of_index``, the suggested options require a new index.
@@ -362,7 +362,7 @@ def hints_of_letters(
     is_early: bool = False,
     is_of_index: bool = False,
 ) -> list[dict[str, Any]]:
-    """Make a hint if single letters of scripts without spaces are compared.
+    """Make a hint for letters of scripts without spaces.
 
     It reads the beginnings of some documents. With ``is_early``, the hint is also logged before a
     possibly long job. With ``is_of_index``, the suggested option requires a new index.
@@ -381,7 +381,7 @@ def hints_of_letters(
 
 
 def has_chosen(options: object) -> bool:
-    """Whether the user has given an option that defines the compared units."""
+    """Whether the user has given an option of compared units."""
     return any(getattr(options, name, None) for name in ("tokenizer", "ngram", "preset"))
 
 
@@ -422,7 +422,7 @@ _ALPHABETS = "".join(
 
 
 def _are_letters(texts: Sequence[str]) -> bool:
-    """Whether most tokens of the tokenizer ``words`` are letters of such an alphabet."""
+    """Whether most words are letters of such an alphabet."""
     n_letters = sum(len(re.findall(f"[{_ALPHABETS}]", text)) for text in texts)
     if not n_letters:
         return False

@@ -1,4 +1,4 @@
-"""The output of a deduplication: its documents read again, and tables with texts."""
+"""The output of a deduplication, with rows and tables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLACE_COLUMNS = ("file", "row", "is_duplicate")
 
 
 class DocumentPlaces:
-    """File and row of each input document, and whether it was removed.
+    """File, row and removal of each input document.
 
     ``batches`` have the ``PLACE_COLUMNS``: documents of a file are consecutive, and their rows
     ascend. Memory: a byte per document, and 16 bytes per run of rows without a gap.
@@ -75,7 +75,7 @@ class DocumentPlaces:
         return len(self._went)
 
     def find(self, file: str, rows: Int64s) -> Int64s:
-        """Return the documents in rows of a file; -1 if there is none."""
+        """Return the documents in a file's rows, -1 if missing."""
         number = self._numbers.get(file)
         if number is None:
             return np.full(len(rows), -1, np.int64)
@@ -102,7 +102,7 @@ class DocumentPlaces:
 
 
 class Outcome(ABC):
-    """A deduplication as shown to people: an output folder, or a result in memory.
+    """A deduplication, from an output folder or in memory.
 
     ``summary`` is the content of ``summary.json``. Documents are identified by the name of their
     input file and their row number there, the columns ``file`` and ``row`` of tables.
@@ -122,19 +122,19 @@ class Outcome(ABC):
 
     @cached_property
     def documents(self) -> DocumentPlaces:
-        """File and row of each input document, and whether it was removed."""
+        """File, row and removal of each input document."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     @abstractmethod
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
-        """Return the compared texts of some documents of an input file, by ascending rows.
+        """Return compared texts of a file, by ascending rows.
 
         Several columns are joined as in the job; bytes are decoded for display.
         """
 
     @abstractmethod
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the numbers and texts of all documents of one side, some at a time."""
+        """Yield the document numbers and texts of one side."""
 
 
 def open_output(folder: str | Path) -> DedupOutput:
@@ -168,7 +168,7 @@ def _other_rows(source: Source) -> InvalidInputError:
 
 
 def _as_shown(texts: pa.Array) -> list[str]:
-    """Return texts; bytes are decoded for display."""
+    """Return texts, with bytes decoded for display."""
     return [
         text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
         for text in texts.to_pylist()
@@ -176,7 +176,7 @@ def _as_shown(texts: pa.Array) -> list[str]:
 
 
 class DedupOutput(Outcome):
-    """The output folder of a deduplication, whose rows are read again from there."""
+    """The output folder of a deduplication, read on demand."""
 
     def __init__(self, folder: Target, summary: Mapping[str, Any]) -> None:
         self.folder, self.summary = folder, summary
@@ -192,7 +192,7 @@ class DedupOutput(Outcome):
         return open_written(self._path("clusters.parquet"))
 
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
-        """Return the texts of some documents; the written file is read up to the last one."""
+        """Return documents' texts, reading files to the last document."""
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         numbers = self.documents.find(file, wanted)
         is_there = numbers >= 0
@@ -226,7 +226,7 @@ class DedupOutput(Outcome):
         raise _other_rows(source)
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the numbers and texts of all documents of one side, some at a time."""
+        """Yield the document numbers and texts of one side."""
         for file in self.documents.files:
             numbers = self.documents.of_side(side, file)
             if not len(numbers):
@@ -245,7 +245,7 @@ class DedupOutput(Outcome):
                 raise _other_rows(source)
 
     def _source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return the source of an input file's rows, and the columns to read."""
+        """Return an input file's source, and its columns to read."""
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
@@ -309,7 +309,7 @@ class ResultOutcome(Outcome):
         return [text for _, _, texts in self._read(is_wanted) for text in _as_shown(texts)]
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the numbers and texts of one side, some at a time."""
+        """Yield the document numbers and texts of one side."""
         went = self.documents.went(slice(None))
         for numbers, language, texts in self._read(went == (side == "removed")):
             yield numbers, Texts.from_arrow(texts, language)
@@ -342,7 +342,7 @@ _NO_TEXT = {
 
 
 def ids_in_other(identifier: object) -> tuple[str, ...]:
-    """Return possible ids in the other collection for an id in a table.
+    """Return the possible ids in the other collection.
 
     The id itself comes first: a collection may have ids with this prefix, such as those of files in
     a folder of this name.
@@ -353,7 +353,7 @@ def ids_in_other(identifier: object) -> tuple[str, ...]:
 
 
 def texts_of_documents(*documents: Document) -> Texts:
-    """Return known texts of documents, each with the language of its file."""
+    """Return the documents' texts, with the language of their files."""
     import pyarrow as pa
 
     languages = [language_of_file(each.file or each.id) or IN_MEMORY for each in documents]

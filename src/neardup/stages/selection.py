@@ -1,4 +1,4 @@
-"""The documents of a collection that stay: results, tables, ids and counts per file."""
+"""The surviving documents of a collection, as results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def list_documents(
     skip_bad: bool,
     with_lengths: bool = False,
 ) -> Catalogue:
-    """List documents and their ids, optionally with the lengths of texts."""
+    """List documents and ids, with text lengths if asked."""
     # Texts are not split into tokens.
     scheme = shingle_scheme(ShingleOptions())
     plan = ReadingPlan(columns, scheme, skip_bad=skip_bad, with_lengths=with_lengths)
@@ -74,7 +74,7 @@ _SKIPPED_COLUMNS = ("file", "row", "reason")
 
 
 class Selection(Result):
-    """The kept and removed documents of a collection, without bad rows.
+    """Kept and removed documents of a collection, without bad rows.
 
     Documents may have been compared with an ``other`` collection. As an Arrow stream it is the rows
     that stay.
@@ -105,13 +105,13 @@ class Selection(Result):
 
     @abstractmethod
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the tables written next to the rows, by file name.
+        """Return the tables by file name.
 
-        Their rows are made on reading.
+        They are written next to the rows. Their rows are made on reading.
         """
 
     def _origins(self) -> Sequence[str | None]:
-        """Return the paths and URLs of all inputs, which an output must not overwrite."""
+        """Return all input locations, to protect them from output."""
         return origins_of(self._documents.sources, self._other.sources)
 
     def _write_documents(
@@ -121,7 +121,7 @@ class Selection(Result):
         runner: Runner,
         write_others: Callable[[], None],
     ) -> None:
-        """Write the rows to an unfinished folder, in parallel with other files."""
+        """Write rows to an unfinished folder, beside other files."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
                 self._documents, self._sides(), folder, output_format, runner, write_others
@@ -141,12 +141,12 @@ class Selection(Result):
         return sides_of(self._documents, self._stays)
 
     def _changed(self, block: RowBlock, _: slice) -> RowBlock:
-        """Return a block as it is written; its documents' numbers are known."""
+        """Return a block as it is written."""
         return block
 
     @property
     def skipped(self) -> pa.Table:
-        """One row for each bad row of the input, with ``on_error="skip"``: file, row, reason."""
+        """Bad rows skipped by ``on_error="skip"``: file, row, reason."""
         import pyarrow as pa
 
         types = pa.string(), pa.int64(), pa.string()
@@ -156,7 +156,7 @@ class Selection(Result):
 
     @cached_property
     def kept(self) -> pa.Table:
-        """The documents that stay, all columns, in input order; reads the input once more."""
+        """Surviving rows in input order, read again from the input."""
         return read_kept(self._documents, self._stays, self._changed)
 
     @property
@@ -176,7 +176,7 @@ class Selection(Result):
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
         progress: Progress | None = None,
     ) -> None:
-        """Write kept and removed rows, the tables and the summary to a folder.
+        """Write kept and removed rows, tables and the summary.
 
         Skipped bad rows are copied unchanged, whatever the format, to ``skipped/``, and are listed
         in ``skipped.parquet``. A local folder appears when it is complete, or not at all; one at a
@@ -242,20 +242,20 @@ class Selection(Result):
 
 
 def collections_of(result: Selection) -> tuple[Catalogue, Catalogue]:
-    """Return the documents of the input and of the reference collection."""
+    """Return the documents of the input and the reference collection."""
     return result._documents, result._other  # noqa: SLF001 - of this module
 
 
 def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
-    """Return the tables written next to the rows, by file name.
+    """Return the tables by file name.
 
-    Their rows are made on reading.
+    They are written next to the rows. Their rows are made on reading.
     """
     return result._tables()  # noqa: SLF001 - of this module
 
 
 def write_rows_by(result: Selection, write: Callable[..., None]) -> None:
-    """Let an engine write the rows of a result: ``write`` is like ``Engine.write``."""
+    """Let ``write``, as ``Engine.write``, write a result's rows."""
     result._write_elsewhere = write  # noqa: SLF001 - of this module
 
 
@@ -270,7 +270,7 @@ def write_lines_of(
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
-    """Add the seconds of a runner's stages, and update peak memory."""
+    """Add the seconds of stages, and update peak memory."""
     summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
     summary["peak_memory_bytes"] = peak_memory_bytes()
     if runner.notes:
@@ -280,7 +280,7 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
 def in_batches(
     rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools, *, wanted: bool = True
 ) -> pa.RecordBatchReader:
-    """Return a table, made for some documents at a time, by their numbers or a mask.
+    """Return a table, made for some documents at a time.
 
     Documents are selected where the mask equals ``wanted``; it is not copied.
     """
@@ -340,7 +340,7 @@ class KeeperIds:
 
 
 def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
-    """Return ids as text, prefixed if the first collection has them, or None."""
+    """Return prefixed ids, None if no prefix is needed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -368,7 +368,7 @@ _LISTED = 100
 
 @dataclass(frozen=True)
 class FileRanges:
-    """The files of consecutive documents: file k begins with document ``starts[k]``.
+    """Files of consecutive documents, each beginning at its ``starts``.
 
     ``starts`` has one more item, the end of the last file. Documents before the first belong to no
     file.
@@ -379,14 +379,14 @@ class FileRanges:
 
     @classmethod
     def of(cls, documents: Catalogue) -> FileRanges:
-        """Return the files of a collection; documents of an index have none."""
+        """Return a collection's files, none for documents of an index."""
         sources = documents.sources
         if not sources or not all(source.has_lasting_rows for source in sources):
             return cls([], np.array([len(documents)], np.int64))
         return cls([source.name for source in sources], documents.source_starts)
 
     def count(self, mask: Bools) -> Int64s:
-        """Count the marked documents of each file; the last number is of documents without one."""
+        """Count marked documents per file, then documents without file."""
         counts = [int(np.count_nonzero(mask[a:b])) for a, b in pairwise(self.starts.tolist())]
         return np.array([*counts, np.count_nonzero(mask[: self.starts[0]])], np.int64)
 
@@ -397,7 +397,7 @@ def count_documents(
     stays: Bools,
     removed_as: Mapping[str, Bools] | None = None,
 ) -> dict[str, Any]:
-    """Count the documents of each file that came in, stayed and were removed.
+    """Count the input, kept and removed documents per file.
 
     ``removed_as`` are masks for further counts by name. Returns the ``counts`` of files, of more
     than a hundred those from which most went, and the sums of the ``others``, None without others.
@@ -425,7 +425,7 @@ def count_documents(
 
 
 def count_by_file(own: Catalogue, other: Catalogue, assignment: Assignment) -> dict[str, Any]:
-    """Count documents by file; the assignment numbers documents of ``other`` first."""
+    """Count documents by file, with ``other`` numbered first."""
     for_other = assignment.keepers < len(other)
     removed_as = {"removed_for_against": for_other & ~assignment.stays}
     if assignment.copies_are_known:

@@ -53,7 +53,7 @@ def check_sketch_name(path: Target) -> None:
 
 
 def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa.Table]:
-    """Yield rows of a file in parts, None for all at once.
+    """Yield rows of a file in parts, None for all.
 
     The content of the rows is not checked.
     """
@@ -79,7 +79,7 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
 
 
 def _read_rows(file: pq.ParquetFile, rows: range, starts: Int64s) -> pa.Table:
-    """Read consecutive rows; row group k begins with row ``starts[k]``."""
+    """Read consecutive rows, given row groups' ``starts``."""
     first, end = np.searchsorted(starts[1:], [rows.start, rows.stop - 1], side="right").tolist()
     groups = list(range(first, min(end + 1, file.num_row_groups))) if rows else []
     n_before, n_left = rows.start - int(starts[first]), len(rows)
@@ -125,7 +125,7 @@ class SketchCounts:
     n_single: int = 0
 
     def add(self, n_elements: Int64s) -> None:
-        """Count more documents, given the number of elements of each sketch."""
+        """Count more documents by their numbers of elements."""
         self.n_documents += len(n_elements)
         self.n_empty += int((n_elements == 0).sum())
         self.n_single += int((n_elements == 1).sum())
@@ -140,7 +140,7 @@ def summarise(
     passed_over: Mapping[str, int],
     seconds: Mapping[str, float] | None,
 ) -> dict[str, Any]:
-    """Return the summary of sketches; with ``seconds``, of newly made ones."""
+    """Return the summary of sketches, with ``seconds`` if newly made."""
     summary: dict[str, Any] = {
         "kind": scheme["kind"],
         "documents": counts.n_documents,
@@ -217,7 +217,7 @@ class Sketches(Result):
 
     @property
     def table(self) -> pa.Table:
-        """As ``to_arrow``."""
+        """The Arrow table of ``to_arrow``."""
         return self.to_arrow()
 
     @property
@@ -226,7 +226,7 @@ class Sketches(Result):
         return str(self.scheme["kind"])
 
     def to_arrow(self) -> pa.Table:
-        """Return a table with a row per document, and the scheme in its metadata."""
+        """Return a row per document, with the scheme as metadata."""
         return registry.to_arrow(self.scheme, self.ids, self.rows, self.digests)
 
     @classmethod
@@ -249,7 +249,7 @@ class Sketches(Result):
         return cls(*registry.from_arrow(table))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write a Parquet file; it appears when it is complete.
+        """Write a Parquet file that appears when complete.
 
         Raises
         ------
@@ -315,7 +315,7 @@ def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
 
 
 class SketchParts:
-    """Sketches in memory, or a file of sketches that is read part by part.
+    """Sketches in memory, or in a file by parts.
 
     Parameters
     ----------
@@ -356,27 +356,27 @@ class SketchParts:
         return self.rows[-1].stop
 
     def part(self, number: int) -> Sketches:
-        """Return the sketches of a part; raises as ``Sketches.read``."""
+        """Return a part's sketches, raising as ``Sketches.read``."""
         if self._held is not None:
             return self._held
         [sketches] = _read_parts(self._path, self.rows[number : number + 1])
         return sketches
 
     def parts_from(self, number: int) -> Iterator[Sketches]:
-        """Yield the sketches of a part and of all later parts; raises as ``Sketches.read``."""
+        """Yield sketches from a part on, raising as ``Sketches.read``."""
         if self._held is not None:
             return iter([self._held])
         return _read_parts(self._path, self.rows[number:])
 
     def ids(self) -> pa.Array:
-        """Return all ids."""
+        """Return the ids of all sketches."""
         if self._held is not None:
             return self._held.ids
         return pa.concat_arrays([*_StoredIds(self._path)])
 
 
 def bytes_to_read(source: Sketches | str | Path) -> int:
-    """Return the approximate size of a file's sketches; 0 for sketches in memory."""
+    """Return the approximate bytes to read, 0 for memory."""
     if isinstance(source, Sketches):
         return 0
     _check_path(source)
@@ -393,7 +393,7 @@ def _read_scheme(file: pq.ParquetFile, path: str | Path) -> dict[str, Any]:
 
 
 class _StoredIds:
-    """The ids of a file, read some at a time; it can be iterated repeatedly."""
+    """A file's ids in parts, for repeated iteration."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""Tables of results, read from their files, and the documents that they name."""
+"""Tables of results, and documents that they name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
 
 
 def kind_of_folder(folder: str) -> Kind | None:
-    """Return the job that wrote a folder or URL; None if it is not an output folder."""
+    """Return the job of an output folder, else None."""
     if is_url(folder):
         # Tables have an ending.
         if Path(folder).suffix:
@@ -113,7 +113,7 @@ def open_labels(data: Any, runner: Runner) -> Judgements:
 def open_table(
     data: Any, runner: Runner, *, are_labels: bool = False
 ) -> tuple[TableRows, dict[str, Any] | None]:
-    """Open a table that a job has written, with its description of the job if present.
+    """Open a job's table, with its description if present.
 
     Positions are integers and similarities shares, null if unknown. Labels need only the id
     columns. Parquet is read in place, as often as rows are requested, other formats into memory.
@@ -162,7 +162,7 @@ def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
 
 
 def an_id_of_others(rows: TableRows) -> str:
-    """Return an id of the second documents of a table; empty if it has none."""
+    """Return an id of a table's second documents, if any."""
     name = next((name for name in ("doc_id", "id_b") if name in rows.schema.names), None)
     if name is None or not len(rows):
         return ""
@@ -204,7 +204,7 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
 
 
 def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: int) -> None:
-    """Raise if a row lacks a value; ``start`` is the position of the first row."""
+    """Raise if a row lacks a value, counting from ``start``."""
     import pyarrow.compute as pc
 
     for column in columns:
@@ -219,7 +219,7 @@ def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: i
 
 @dataclass(frozen=True)
 class ReadCollection:
-    """The sources of a collection, and the options with which the job read them."""
+    """A collection's sources, with the job's reading options."""
 
     sources: Sequence[Source]
     columns: ColumnNames
@@ -231,13 +231,13 @@ class ReadCollection:
         return cls(documents.sources, documents.columns, bool(documents.skipped))
 
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
-        """Read the texts of some documents; see ``read_texts_by_id``."""
+        """Read texts by id, as ``read_texts_by_id``."""
         return read_texts_by_id(self.sources, self.columns, ids, runner, skip_bad=self.skip_bad)
 
     def rows(
         self, ids: Iterable[str | int], names: Sequence[str] | None, runner: Runner
     ) -> dict[str, dict[str, Any]]:
-        """Read columns of some documents, None for all; see ``read_rows_by_id``."""
+        """Read columns by id, None for all, as ``read_rows_by_id``."""
         return read_rows_by_id(
             self.sources, self.columns, ids, runner, names=names, skip_bad=self.skip_bad
         )
@@ -249,7 +249,7 @@ READING_PAIRS = "pairs"
 
 
 def check_columns(table: pa.Table, names: Sequence[str], of: str) -> None:
-    """Raise unless a table has each column exactly once; ``of`` is its name in messages."""
+    """Raise unless the table has each column exactly once."""
     for name in names:
         if table.column_names.count(name) != 1:
             columns = ", ".join(map(repr, table.column_names))

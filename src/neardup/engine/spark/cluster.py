@@ -1,4 +1,4 @@
-"""Executors of a Spark session: their tasks, numbered partitions of rows, and results."""
+"""Executors of a Spark session, their tasks and results."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error in a task, and its position in the order of all documents."""
+    """An error in a task, with its document position."""
 
     place: tuple[int, int]
     error: NeardupError
 
     @classmethod
     def of(cls, task: int, piece: Piece | None, error: NeardupError) -> Failure:
-        """Wrap an error of a task; a file in it gets the name that the user gave."""
+        """Wrap a task's error, with the user's name of files."""
         if piece is None:
             return cls((task, 0), error)
         path, own = piece.source.origin or "", getattr(error, "path", None) or ""
@@ -87,7 +87,7 @@ _MOST_PIECES = 8
 
 @dataclass(frozen=True)
 class Piece:
-    """The blocks of a source that end in (``start``, ``stop``], in stored bytes.
+    """Blocks of a source ending in (``start``, ``stop``] stored bytes.
 
     ``number`` is the source's number in its collection, ``location`` the user's name for it.
     """
@@ -114,7 +114,7 @@ Task = tuple[Piece, ...]
 def cut_tasks(
     collections: Sequence[Sequence[Source]], slots: int, *, are_whole: bool = False
 ) -> list[Task]:
-    """Divide collections into tasks of about equal size for ``slots`` parallel tasks.
+    """Divide collections into tasks of similar size.
 
     Short consecutive sources share a task, and long ones are divided into stretches unless
     ``are_whole`` is set. A URL has no known size and gets its own task.
@@ -197,9 +197,9 @@ TaskFunction = Callable[..., Iterator[Any]]
 
 @dataclass(frozen=True)
 class Cluster:
-    """Executors of a session: ``slots`` parallel tasks, each with a fixed share of memory.
+    """Executors of a session, with ``slots`` parallel tasks.
 
-    ``kept`` stores their results beyond the session, if it is given.
+    Each task has a fixed share of memory. ``kept`` stores results beyond the session.
     """
 
     context: SparkContext
@@ -208,13 +208,13 @@ class Cluster:
     kept: SharedWork | None = None
 
     def keeping(self, work: SharedWork | None) -> Cluster:
-        """Return the executors with a store for their results, which sets the number of slots."""
+        """Return the executors with a store, which fixes the slots."""
         if work is None:
             return self
         return replace(self, slots=work.lay_out(self.slots), kept=work)
 
     def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
-        """Return some items, each in its own partition with the item's number."""
+        """Return items with their numbers, a partition each."""
         packed = [(number, _Item(pickle.dumps(item, -1))) for number, item in enumerate(items)]
         n_bytes = sum(len(item.data) for _, item in packed)
         n_sent = max(1, min(len(packed), n_bytes // _SENT_BYTES))
@@ -222,7 +222,7 @@ class Cluster:
             return self.place(self.context.parallelize(packed, n_sent), len(packed))
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
-        """Send pairs of a partition number and a value to these partitions."""
+        """Send pairs of a partition and a value to partitions."""
         placed = rows.partitionBy(max(1, n_partitions), _same)
         # These are lists of rows like all others. PySpark does not detect that, and would pass them
         # through another Python process wherever they are combined with others.
@@ -230,7 +230,7 @@ class Cluster:
         return placed
 
     def attach(self, items: Sequence[Any], rows: RDD[Any]) -> RDD[Any]:
-        """Prepend an item to each partition of a ``lay_out`` result, without moving data."""
+        """Prepend items to ``lay_out`` partitions, without moving data."""
         return self.lay_out(items).union(rows)
 
     def stored(self, rows: RDD[Any]) -> RDD[Any]:
@@ -270,7 +270,7 @@ class Cluster:
         return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
 
     def _marked(self, rows: RDD[Any]) -> RDD[Any]:
-        """Append an end mark, so that tasks can check that all rows arrived."""
+        """Append an end mark, so that tasks detect lost rows."""
         return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
 
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
@@ -288,7 +288,7 @@ class Cluster:
         return answers
 
     def bring(self, rows: RDD[Any]) -> Iterator[Any]:
-        """Yield pairs of a value and bytes, partition by partition, some at a time.
+        """Yield pairs of a value and bytes, partition by partition.
 
         Large results that executors do not store are computed twice.
         """
@@ -322,13 +322,13 @@ class Cluster:
     def results(
         self, function: TaskFunction, rows: RDD[Any], *, keep: Sequence[object] = ()
     ) -> Iterator[Any]:
-        """Yield what a function yields for the rows of each partition; ``keep`` as of ``work``."""
+        """Yield a function's results per partition, with ``keep`` as ``work``."""
         made = self.work(partial(_pickled, function), rows, keep=keep)
         return (pickle.loads(data) for _, data in self.bring_once(made))
 
 
 class Answer(NamedTuple):
-    """Facts about a partition: bytes, errors, and the rows themselves if they are few."""
+    """A partition's bytes, errors, and rows if they are few."""
 
     size: int
     failures: list[Failure]
@@ -340,7 +340,7 @@ def _same(partition: int) -> int:
 
 
 def _work(version: str, function: TaskFunction, rows: Iterator[Any]) -> Iterator[Any]:
-    """Execute a task, unless the driver has another version of neardup."""
+    """Execute a task, or raise if the driver's version differs."""
     # Spark collects garbage after each task, which takes longer than many tasks: libraries have
     # some hundred thousand objects. Freezing exempts the present ones.
     gc.freeze()
@@ -354,7 +354,7 @@ def _work(version: str, function: TaskFunction, rows: Iterator[Any]) -> Iterator
 
 
 def _work_on_all(function: TaskFunction, rows: Iterator[Any]) -> Iterator[Any]:
-    """Pass all rows to a function, and raise if the rows end early."""
+    """Pass rows to a function, and check their end mark."""
     given = WholeRows(rows)
     yield from function(given)
     given.take_rest()
@@ -376,7 +376,7 @@ class _Item(NamedTuple):
 
 
 def _unpacking(function: TaskFunction, *given: Any) -> Iterator[Any]:
-    """Call a function with the unpickled items before the rows of a partition.
+    """Call a function with unpickled items before the rows.
 
     Items are unpickled here and not in earlier tasks, because Spark starts a second Python process
     for work before rows are combined.
@@ -456,7 +456,7 @@ _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
 def check_tasks(options: ReadingOptions | None, whole: Sequence[str]) -> None:
-    """Raise for options ``whole``, which need all documents in one process, and for bytes."""
+    """Raise for bytes, and for options that need one process."""
     for name in whole:
         if name == "against":
             message = "engine spark compares against an index alone; run once for each"
@@ -488,7 +488,7 @@ def check_pyspark() -> None:
 
 
 def current_cluster(work: SharedWork | None = None) -> Cluster:
-    """Return the executors of this process, or start them as configured by ``spark-submit``.
+    """Return this process's executors, or start them by ``spark-submit`` settings.
 
     ``work`` is the folder or URL for their results, if any.
     """
@@ -514,12 +514,12 @@ def current_cluster(work: SharedWork | None = None) -> Cluster:
 
 
 def _is_not_of_interrupt(record: logging.LogRecord) -> bool:
-    """Return whether a log record is not the trace that Py4J logs after Ctrl-C."""
+    """Return whether a record is not Py4J's trace of Ctrl-C."""
     return os.path.basename(os.path.dirname(record.pathname)) != "py4j"  # noqa: PTH119, PTH120
 
 
 def _end(context: SparkContext) -> None:
-    """Stop our Spark context before Java ends, which would log pages of lost connections."""
+    """Stop our Spark context before Java logs lost connections."""
     with contextlib.suppress(Exception):
         context.setLogLevel("OFF")
         context.stop()
@@ -560,7 +560,7 @@ def _cluster(context: SparkContext) -> Cluster:
 
 
 def _task_bytes(context: Any) -> int:
-    """Return the memory that one task may take in addition to Java."""
+    """Return the memory of one task outside of Java."""
     configuration = context.getConf()
     is_local = context.master.startswith("local") and "cluster" not in context.master
     cores = (

@@ -1,4 +1,4 @@
-"""The engine of Spark: executors keep and process rows, the driver collects.
+"""The engine of Spark, with rows on executors.
 
 Results do not depend on the order in which Spark delivers rows.
 """
@@ -111,7 +111,7 @@ _KIND = "kind"
 
 
 class SparkEngine(Engine):
-    """Run the verbs of a job on the executors of a session.
+    """Run a job's verbs on a session's executors.
 
     ``current_cluster`` starts them when they are first needed; the driver has the runner and the
     workspace.
@@ -127,7 +127,7 @@ class SparkEngine(Engine):
 
     @cached_property
     def cluster(self) -> Cluster:
-        """The executors."""
+        """The executors, started on first use."""
         return self._current_cluster()
 
     def describe_cluster(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class SparkEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
-        """Send the files of the folder to executors, which keep them within the block."""
+        """Send a folder's files to executors within the block."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         context = self.cluster.context
         with spark_errors():
@@ -297,7 +297,7 @@ def _tasks_of(read: Read) -> ReadTasks:
 
 
 class _SentFolder:
-    """A folder whose files the driver has sent; each process writes them on opening."""
+    """A sent folder, written by each process on opening."""
 
     def __init__(self, sent: Mapping[str, Broadcast[bytes]]) -> None:
         self._sent = sent
@@ -337,7 +337,7 @@ def _count(lists: Iterator[TokenLists], _: Means) -> Iterator[DocumentFrequencie
 
 @dataclass(frozen=True)
 class _SentRows:
-    """Rows of documents, sent to partitions by their route, or to groups of documents."""
+    """Rows of documents, sent to partitions or groups."""
 
     cluster: Cluster
     read: ReadTasks
@@ -387,7 +387,7 @@ class _SparkRows(TaskRows):
 
 @sending
 def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
-    """Send rows with their document numbers and more columns to their partitions."""
+    """Send rows with document numbers and columns to partitions."""
     import pyarrow as pa
 
     first, columns = next(rows)
@@ -419,7 +419,7 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
 
 @sending
 def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
-    """Send the rows of documents to all groups that contain the documents."""
+    """Send document rows to all groups with the documents."""
     import pyarrow as pa
 
     first, documents, groups = next(rows)
@@ -436,7 +436,7 @@ def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
 def _work_on_group(
     function: Callable[[Group], Iterator[Given]], memory: int, rows: Iterator[Any]
 ) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Process a group, whose rows come in any order after its documents."""
+    """Process a group's rows, in any order after its documents."""
     for number, known in islice(rows, 1):
         with local_workspace(memory) as workspace, Runner(1) as runner:
             batches = (from_bytes(data) for _, data in rows)
@@ -468,7 +468,7 @@ def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | 
 
 
 def _send_change(cluster: Cluster, n_documents: int, change: Change, starts: Int64s) -> RDD[Any]:
-    """Send the rows of a change to the tasks that write their documents from ``starts`` on."""
+    """Send a change's rows to the tasks that write documents."""
     if isinstance(change.rows, _SparkRows):
         sent = cluster.work(partial(_send_by_document, starts), change.rows.made)
         return cluster.place(sent, len(starts))
@@ -513,7 +513,7 @@ def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[A
 
 
 def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
-    """Process the rows of a range of keys, kind by kind, in the documents' order."""
+    """Process a range of keys kind by kind, in order."""
     import pyarrow as pa
 
     batches = [from_bytes(data) for _, data in rows]
@@ -554,7 +554,7 @@ def _send_picked(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[An
 
 @dataclass(frozen=True)
 class _SparkExchanged(Exchanged):
-    """Rows of documents, and texts of some, to be sent to one task per partition."""
+    """Rows and texts of documents, for one task per partition."""
 
     cluster: Cluster
     read: ReadTasks
@@ -563,7 +563,7 @@ class _SparkExchanged(Exchanged):
     rows: RDD[Any]
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Have executors read documents again, and send their texts to the partitions."""
+        """Read documents again on executors, and send their texts."""
         cluster, read = self.cluster, self.read
         places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
         tasks = []
@@ -599,7 +599,7 @@ def _send_texts(
     skip_bad: bool,
     tasks: Iterator[Any],
 ) -> Iterator[Any]:
-    """Send the texts of documents that are read again, with their positions."""
+    """Send texts that are read again, with their positions."""
     import pyarrow as pa
 
     def read(reading: TaskReading, wanted: Wanted, places: Int64s) -> Iterator[Any]:
@@ -622,7 +622,7 @@ def _work_on_partition(
     memory: int,
     rows: Iterator[Any],
 ) -> Iterator[Any]:
-    """Process a partition, whose rows and texts come in any order after the facts."""
+    """Process a partition's rows and texts, after its facts."""
     number, facts = next(rows)
     with local_workspace(memory) as workspace, Runner(1) as runner:
         texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)

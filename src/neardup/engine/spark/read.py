@@ -50,7 +50,7 @@ _WAITING_BYTES = 48_000_000
 
 
 def sending(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Send the rows that a function yields, each batch with the partition of each of its rows.
+    """Send a function's rows, each to its partition.
 
     The decorated function yields pairs of a partition and a block of rows, as Spark sends them, and
     the other pairs of the function as they are.
@@ -91,7 +91,7 @@ def _by_partition(waiting: list[tuple[pa.RecordBatch, Int64s]]) -> Iterator[tupl
 
 
 def to_bytes(batch: pa.RecordBatch) -> bytes:
-    """Return a batch as a stream with its schema; for a slice only its rows."""
+    """Return a batch as bytes, with only its own rows."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -110,24 +110,21 @@ def from_bytes(data: bytes) -> pa.RecordBatch:
 
 
 class Wanted(NamedTuple):
-    """Documents of a task to read again, numbered from its first; it has ``n_documents``.
-
-    They ascend.
-    """
+    """Ascending documents of a task's ``n_documents`` to read again."""
 
     documents: Int64s
     n_documents: int
 
 
 class TaskReading:
-    """Reader of a task's pieces in order, which tracks its position."""
+    """Reader of a task's pieces, which tracks its position."""
 
     def __init__(self, number: int, task: Task) -> None:
         self.number, self._task = number, task
         self._piece: Piece | None = None
 
     def map(self, look: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
-        """Yield the result of ``look`` for each block, and the block's piece."""
+        """Yield each block's piece and its result of ``look``."""
         for piece in self._task:
             self._piece = piece
             for block in piece.blocks():
@@ -140,7 +137,7 @@ class TaskReading:
     def again(
         self, wanted: Wanted, columns: Sequence[ColumnNames], *, skip_bad: bool
     ) -> Iterator[tuple[Piece, slice, Texts]]:
-        """Read wanted documents of the task again, given the columns of each collection.
+        """Read wanted documents again, given each collection's columns.
 
         Yields per block with wanted documents its piece, the slice of ``wanted``, and the texts.
         """
@@ -167,7 +164,7 @@ class TaskReading:
 
 
 def in_tasks(function: Callable[..., Iterator[R]], tasks: Iterator[Any]) -> Iterator[R | Failure]:
-    """Yield what a function yields for the reading of each task, and its other items.
+    """Yield a function's results for each task's reading and items.
 
     Tasks are numbered. An error of the function becomes a row.
     """
@@ -185,7 +182,7 @@ def lay_out_tasks(cluster: Cluster, tasks: Sequence[Task]) -> RDD[Any]:
 
 
 class ReadBlock(NamedTuple):
-    """The result ``found`` of a task for a block of a source."""
+    """A task's result ``found`` for a block."""
 
     task: int
     collection: int
@@ -195,10 +192,10 @@ class ReadBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadTasks:
-    """Documents that executors have read, a partition per task, with the driver's columns.
+    """Documents on executors, a partition per task.
 
-    ``rows`` are ``ReadBlock``. Documents are numbered across collections; task k has the numbers
-    from ``starts[k]`` to ``starts[k + 1]``.
+    ``batches`` have the driver's columns. ``rows`` are ``ReadBlock``. Documents are numbered across
+    collections; task k has the numbers from ``starts[k]`` to ``starts[k + 1]``.
     """
 
     tasks: list[Task]
@@ -218,7 +215,7 @@ class ReadTasks:
         return [catalogue.columns.only_text() for catalogue in self.catalogues]
 
     def parts_of(self, columns: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
-        """Return each task's first document, and its part of columns of all documents."""
+        """Return each task's first document and part of the columns."""
         return [
             (start, {name: values[start:stop] for name, values in columns.items()})
             for start, stop in self.ranges
@@ -296,7 +293,7 @@ def _read(
 def _for_driver(
     rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
-    """Return the driver's columns for the documents of each block, and facts about the block."""
+    """Return the driver's columns and facts of each block."""
     for row in rows:
         if isinstance(row, Failure):
             yield row
@@ -312,7 +309,7 @@ def _for_driver(
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
-    """Count on executors the rows of sources that a condition leaves out.
+    """Count on executors the rows that a condition excludes.
 
     This is a separate pass over the columns of the condition, in stretches of long files.
     """
@@ -405,7 +402,7 @@ _ATTEMPTS = ".attempts"
 
 
 class _Job(NamedTuple):
-    """A source, its document numbers, and the target folders of each document, as bits."""
+    """A source, its document numbers, and target folders as bits."""
 
     piece: Piece
     start: int
@@ -465,7 +462,7 @@ def _gathered(
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[ChangeBlock]:
-    """Gather the rows of a task's documents, in any order, and yield the change of blocks."""
+    """Gather a task's rows, and yield the change of blocks."""
     if apply is None or gather is None:
         yield lambda block, _: block
         return
@@ -479,7 +476,7 @@ def _write(
     changing: Callable[[Iterator[Any]], AbstractContextManager[ChangeBlock]],
     rows: Iterator[Any],
 ) -> Iterator[tuple[dict[str, int], bytes] | Failure]:
-    """Write the sources of a task, which is the first of the rows."""
+    """Write the sources of the task in the first row."""
     task: tuple[int, Sequence[_Job]]
     for task in islice(rows, 1):
         number, jobs = task
@@ -501,7 +498,7 @@ def _write(
 
 
 def _write_local(folder: Path, job: _Job, output_format: OutputFormat, change: ChangeBlock) -> None:
-    """Write the rows of a source under temporary names, and rename complete files.
+    """Write a source's rows under temporary names, then rename.
 
     Another attempt at the same task may be running, or may have left files.
     """

@@ -1,4 +1,4 @@
-"""Store results of executors at a folder or URL, so that the same command can resume.
+"""Results of executors at a folder or URL, for resuming.
 
     .NAME.neardup-work-DIGEST/
       key.json                  inputs of the work, as in the work folders of threads
@@ -64,7 +64,7 @@ _TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
 
 @dataclass(frozen=True)
 class KeptStage:
-    """A stage whose task results are stored; made by ``SharedWork.stage``, sent to executors.
+    """A stage with stored task results, sent to executors.
 
     ``location`` is a folder or URL, ``name`` is unique within a run, and ``purpose`` spells all
     inputs of the stored results.
@@ -82,7 +82,7 @@ class KeptStage:
         task: int,
         rows: Iterator[Any],
     ) -> Iterator[Any]:
-        """Yield the function's rows for a task, or the rows stored for it.
+        """Yield a task's stored rows, or else the function's.
 
         The last row is ``LAST``. A task with a failure is not stored.
         """
@@ -108,7 +108,7 @@ class KeptStage:
     def _keep(
         self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
-        """Yield rows, and store them under the name once all are taken."""
+        """Yield rows, and store them after the last row."""
         system, path = open_system(self.location)
         with writing_to(self.location):
             is_seen = system.exists(f"{path}/{KEY}")
@@ -132,9 +132,9 @@ class KeptStage:
             file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
-        """Copy the stored rows of a task, and return their number, or None if there are none.
+        """Copy a task's stored rows, and return their number.
 
-        The rows are used only after the whole file is checked.
+        It is None without stored rows. The rows are used only after the whole file is checked.
         """
         url = f"{self.location}/{name}"
         system, path = open_system(url)
@@ -176,7 +176,7 @@ LAST = "the last row of a task"
 
 
 class WholeRows(Iterator[Any]):
-    """The rows of a task up to the end mark; an error if they end early.
+    """A task's rows, with an error if they end early.
 
     When Spark loses executors or their data, it ends the rows early and discards the task's result.
     Lasting effects must not come from truncated rows.
@@ -205,11 +205,14 @@ class WholeRows(Iterator[Any]):
 
 
 class _LostRowsError(Exception):
-    """Rows ended early. This is not an error of neardup, which tasks would return to the driver."""
+    """An early end of rows.
+
+    It is not a ``NeardupError``, which tasks return to the driver.
+    """
 
 
 def local_folder() -> str | None:
-    """Return the folder that Spark assigned to a task, or None for the system's default."""
+    """Return Spark's folder for a task, None for the default."""
     given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
     return given if given and Path(given).is_dir() else None
 
@@ -227,7 +230,7 @@ class SharedWork(LastingWork):
 
     @classmethod
     def open(cls, parent: Target, name: str, key: Mapping[str, Any]) -> SharedWork:
-        """Open the work for a key, with the results of earlier runs.
+        """Open a key's work, with results of earlier runs.
 
         Executors reach the parent under the same name. Other arguments as of ``WorkFolder.open``.
         """
@@ -276,7 +279,7 @@ class SharedWork(LastingWork):
         return f"{' and '.join(parts)} are done"
 
     def lay_out(self, slots: int) -> int:
-        """Fix the number of parallel tasks, or return the number of an earlier run.
+        """Fix or restore the number of parallel tasks.
 
         A resumed run therefore has the same tasks, on any number of executors.
         """
@@ -322,7 +325,7 @@ class SharedWork(LastingWork):
             self._place.remove()
 
     def _find_tasks(self) -> list[tuple[str, str, int]]:
-        """Return the stage, call and number of tasks of each completed task."""
+        """Return stage, call and number of each completed task."""
         found = map(_TASK.fullmatch, self._names())
         return [(each[1], each[2], int(each[3])) for each in found if each]
 
@@ -345,7 +348,7 @@ _HOLDER = "holder"
 
 
 class _UrlPlace:
-    """A folder at a URL for one run at a time, like ``WorkPlace`` on this machine.
+    """A URL folder for one run at a time.
 
     There is no lock. A later run takes the folder over, because a killed run cannot be
     distinguished from one on another machine; the earlier run ends at its next stage.
@@ -407,7 +410,7 @@ class _UrlPlace:
         return []
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> list[str]:
-        """Remove the given folders that have no known holder, and return them."""
+        """Remove given folders without a known holder, and return them."""
         removed = []
         for url in self.others():
             if paths is not None and url not in paths:
