@@ -1,4 +1,4 @@
-"""Find text that is nearly the same: documents, records, and passages of long documents.
+"""Find near-duplicate documents, records, and passages of long documents.
 
 - ``deduplicate`` removes near-duplicate documents, each removal verified; ``choose`` decides by
   pairs that were found before.
@@ -125,7 +125,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name, and what it needs, on first use."""
+    """Load a public name on first use."""
     return load_name(globals(), name)
 
 

@@ -1,4 +1,4 @@
-"""Run the command line: with ``python -m neardup``, and as the command ``neardup``."""
+"""Run the command line as ``python -m neardup`` or ``neardup``."""
 
 import sys
 
@@ -6,7 +6,7 @@ from neardup.version import __version__
 
 
 def main() -> None:
-    """Load the command line and run it; an interrupt while it loads ends it, too."""
+    """Load and run the command line, also handling early interrupts."""
     # Answered without click, whose loading takes twice as long as Python's own start.
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"neardup, version {__version__}\n")

@@ -1,4 +1,4 @@
-"""The exceptions that neardup raises on purpose.
+"""Exceptions that neardup raises on purpose.
 
 NeardupError
   InvalidParameterError (ValueError)       an option is outside its range
@@ -37,7 +37,7 @@ _FLAG = re.compile(r" \((--([a-z][a-z-]*)(?: ([^()]*))?)\)")
 
 
 def option_name(name: str) -> str:
-    """Return an option, such as ``text_column``, by both of its names."""
+    """Return both names of an option, such as ``text_column``."""
     return f"{name} (--{name.replace('_', '-')})"
 
 
@@ -47,7 +47,7 @@ def in_python(message: str) -> str:
 
 
 def on_command_line(message: str) -> str:
-    """Return a message with options as the command line writes them."""
+    """Return a message with options in command-line spelling."""
     return _spelled(message, is_python=False)
 
 
@@ -74,16 +74,16 @@ class NeardupError(Exception):
 
     @property
     def in_both(self) -> str:
-        """The message with both names of options, to be part of another one."""
+        """Return the message with both names of its options."""
         return super().__str__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Go to another process as it is: it may have been made of other things than its text."""
+        """Pickle the error without calling its constructor again."""
         return _restored, (type(self), self.args, vars(self))
 
 
 class InvalidParameterError(NeardupError, ValueError):
-    """An option is outside its range, has no effect, or does not go with another.
+    """An option is out of range, ineffective or incompatible.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class InvalidParameterError(NeardupError, ValueError):
 
 
 class InvalidInputError(NeardupError, ValueError):
-    """A row or a file does not hold what was asked of it.
+    """A row or file does not have the expected content.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ class InvalidInputError(NeardupError, ValueError):
 
     @property
     def reason(self) -> str:
-        """The message without its place."""
+        """Return the message without its place."""
         return in_python(self.reason_in_both)
 
 
 class ReadError(NeardupError, OSError):
-    """A file cannot be found, opened, decompressed or read; carries ``path`` and ``row``."""
+    """A file cannot be found, opened, decompressed or read."""
 
     def __init__(self, message: str, *, path: str | None = None, row: int | None = None) -> None:
         self.path, self.row = path, row
@@ -155,7 +155,7 @@ OVERWRITE = "overwrite=True (--overwrite)"
 
 
 class OutputExistsError(NeardupError, FileExistsError):
-    """The output is already there and replacing it was not asked for."""
+    """The output exists and the call does not replace it."""
 
     @classmethod
     def at(cls, place: object) -> Self:
@@ -168,9 +168,9 @@ _NO_OPTIONS = ("hash_version", "unicode_version", "frequencies")
 
 
 class SketchMismatchError(NeardupError, ValueError):
-    """What is to be compared was made by unlike schemes; names the fields that differ.
+    """Sketches or indexes to compare were made by different schemes.
 
-    ``differences`` has the two values of each such field.
+    The message names the fields that differ; ``differences`` has the two values of each such field.
     """
 
     def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:
@@ -183,7 +183,7 @@ class SketchMismatchError(NeardupError, ValueError):
 
 
 class SketchFormatError(NeardupError, ValueError):
-    """A file of sketches is damaged, of another kind, or of a newer version; carries ``path``."""
+    """A sketch file (``path``) is damaged, foreign or newer."""
 
     def __init__(self, message: str, *, path: str | None = None) -> None:
         self.path = path
@@ -191,7 +191,7 @@ class SketchFormatError(NeardupError, ValueError):
 
 
 class IndexFormatError(NeardupError, ValueError):
-    """A file of an index is damaged, missing, foreign or of a newer version; carries ``path``."""
+    """An index file (``path``) is damaged, missing, foreign or newer."""
 
     def __init__(self, message: str, *, path: str | None = None) -> None:
         self.path = path
@@ -199,10 +199,11 @@ class IndexFormatError(NeardupError, ValueError):
 
 
 class DeniedError(NeardupError, ValueError):
-    """A document that is inserted is one that was removed and must not come back.
+    """An inserted document matches a removed document that was denied.
 
-    ``denied_id`` is the id that it had. ``exact``: it has the same tokens; else ``similarity`` is
-    an estimate, for no text of denied documents is kept. All are None where a service has said so.
+    ``denied_id`` is the id of the removed document. ``exact``: it has the same tokens; else
+    ``similarity`` is an estimate, because no text of denied documents is kept. All are None if a
+    service did not send them.
     """
 
     def __init__(
@@ -218,7 +219,7 @@ class DeniedError(NeardupError, ValueError):
 
     @classmethod
     def of(cls, identifier: object, denied_id: str, similarity: float, *, exact: bool) -> Self:
-        """Return the error of a document for what it is, or is like."""
+        """Return the error of a copy or a similar document."""
         likeness = "has the same tokens as" if exact else f"is like (estimated: {similarity:.2f})"
         message = (
             f"document {identifier!r} {likeness} {denied_id!r}, which was removed and denied; it "
@@ -228,7 +229,7 @@ class DeniedError(NeardupError, ValueError):
 
 
 class IndexLockedError(NeardupError, RuntimeError):
-    """An index is being written; ``holder`` says by whom, if that is known."""
+    """Another process (``holder``, if known) is writing the index."""
 
     def __init__(self, folder: str, holder: str | None = None, waited: float = 0.0) -> None:
         self.folder, self.holder = folder, holder
@@ -240,7 +241,7 @@ class IndexLockedError(NeardupError, RuntimeError):
 
 
 class ResultLimitError(NeardupError, RuntimeError):
-    """There are more results than the caller allowed; nothing is written."""
+    """A job found more results than allowed and wrote nothing."""
 
     def __init__(self, limit: int, found: int, share: float | None = None) -> None:
         self.limit, self.found = limit, found
@@ -263,18 +264,18 @@ class MissingExtraError(NeardupError, ImportError):
 
     @property
     def reads_documents(self) -> bool:
-        """Whether the extra is for files that are documents, such as pages and books."""
+        """Return whether the extra reads documents, such as web pages."""
         return self.extra in ("pages", "documents")
 
 
 class EngineError(NeardupError, RuntimeError):
-    """What runs a job elsewhere is not as it has to be, or could not finish it."""
+    """An engine is misconfigured or could not finish a job."""
 
 
 class ServiceError(NeardupError, RuntimeError):
-    """A service refused a request, had no room or time for it, or could not be reached.
+    """A service refused a request or could not be reached.
 
-    ``status`` is that of the HTTP answer, None if there was none.
+    It may also lack room or time. ``status`` is the HTTP status, None without an answer.
     """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
@@ -283,9 +284,9 @@ class ServiceError(NeardupError, RuntimeError):
 
 
 class NeardupHint(UserWarning):
-    """The default options do not suit the texts; the message names others.
+    """The default options do not suit the texts.
 
-    ``summary["hints"]`` of the result has the same, and the result is as without it.
+    The message, also in ``summary["hints"]``, recommends other options. The result is unaffected.
     """
 
 

@@ -1,4 +1,4 @@
-"""Names that a module loads at their first use, and a library that a command never loads."""
+"""Load names of modules at first use, and hide pandas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def load_name(namespace: dict[str, Any], name: str) -> Any:
-    """Return a name of a module, which its ``_HOMES`` says where to find, and keep it there.
+    """Load a name by the module's ``_HOMES`` and cache it.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def load_name(namespace: dict[str, Any], name: str) -> Any:
 
 
 class _WithoutPandas:
-    """Has Arrow find no pandas, as where it is not installed."""
+    """Import hook that hides pandas from Arrow."""
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:

@@ -1,4 +1,4 @@
-"""Results of jobs: tables and summaries, how notebooks show them, and hits of searches."""
+"""Results of jobs, their tables, summaries and notebook views."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SkippedRow = tuple[str, int, str]
 
 
 class Result(ABC):
-    """The result of a job.
+    """Result of a job with its table and summary.
 
     ``summary`` is a dictionary of plain values: options, counts, skipped rows, predicted recall,
     seconds. The result is also an Arrow stream of its ``table``, so that pandas, Polars, DuckDB and
@@ -60,7 +60,7 @@ class Result(ABC):
     @property
     @abstractmethod
     def table(self) -> pa.Table:
-        """The table that other libraries see."""
+        """Return the table for other libraries."""
 
     @abstractmethod
     def headline(self) -> str:
@@ -68,22 +68,22 @@ class Result(ABC):
 
     @abstractmethod
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the result; it appears when it is complete, or not at all."""
+        """Write the complete result, or nothing on failure."""
 
     def to_arrow(self) -> pa.Table:
-        """Return the table as one of Arrow; of documents that stay, as of ``kept``, all columns."""
+        """Return the Arrow table, with all columns for kept documents."""
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the table as a data frame of pandas, which has to be installed.
+        """Return the table as a pandas data frame.
 
-        Rows of a pandas data frame that was given come back with its types and its index, but for
-        an index of row numbers, which is counted anew.
+        pandas must be installed. Rows of a pandas data frame that was given come back with its
+        types and its index, but for an index of row numbers, which is counted anew.
         """
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table as a data frame of Polars, which has to be installed."""
+        """Return the table as a Polars data frame (requires Polars)."""
         import polars as pl
 
         frame = pl.from_arrow(self.to_arrow())
@@ -93,7 +93,7 @@ class Result(ABC):
     def report(
         self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
     ) -> Report:
-        """Return a page that shows the result; see ``neardup.report``.
+        """Return a page that shows the result.
 
         Parameters
         ----------
@@ -120,9 +120,9 @@ class Result(ABC):
         return self.table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        """Return the headline, a chart and the first rows for a notebook.
+        """Return headline, chart and first rows as HTML for notebooks.
 
-        Whatever they hold is text, and nothing is loaded from anywhere.
+        All values are escaped, and nothing is loaded from anywhere.
         """
         table, n_rows = self._first_rows(_SHOWN_ROWS)
         if not n_rows:
@@ -133,17 +133,17 @@ class Result(ABC):
         return f"<p>{escape(repr(self))}</p>{self._chart()}{rows}{rest}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        """Return the first of the rows that a notebook shows, and how many there are."""
+        """Return the first rows for a notebook and their total."""
         table = self.table
         return table.slice(0, most), len(table)
 
     def _chart(self) -> str:
-        """Return the chart that matters most, as HTML, where there are rows; it may be empty."""
+        """Return the main chart as HTML, possibly empty."""
         return ""
 
 
 class TableResult(Result):
-    """The result of a job that makes one table, written to a file."""
+    """Result of a job that writes one table."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -157,11 +157,11 @@ class TableResult(Result):
         return chart_in_notebook(table["similarity"], threshold, self._rows_are)
 
     def rows(self) -> pa.Table | pa.RecordBatchReader:
-        """Return the rows that are written, which need not all be in memory."""
+        """Return the rows to write, possibly without loading all."""
         return self.table
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table to a file or URL: .parquet, .csv, .jsonl or .xlsx, by its ending.
+        """Write a .parquet, .csv, .jsonl or .xlsx file or URL.
 
         Raises
         ------
@@ -176,9 +176,9 @@ class TableResult(Result):
 def describe_skipped(
     rows: Sequence[SkippedRow], other: Sequence[SkippedRow] | None = None
 ) -> dict[str, Any]:
-    """Return for a summary how many bad rows were skipped, and the first of them, if any.
+    """Summarise the number of skipped rows and the first rows.
 
-    Those of ``other`` are added where a job of one collection may read another.
+    Rows of ``other`` are added if a job of one collection may read another.
     """
     described: dict[str, Any] = {"skipped_rows": len(rows)}
     if rows:
@@ -190,9 +190,9 @@ def describe_skipped(
 
 
 def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict[str, Any]:
-    """Return for a summary where ids are from, and whether nobody has said so.
+    """Summarise the id column and whether it is the default.
 
-    Those of ``other`` are added where a job may read another collection.
+    The columns of ``other`` are added if a job may read another collection.
     """
     described = {"id_column": columns.id, "id_column_by_default": columns.id_is_default}
     if other is None:
@@ -201,7 +201,7 @@ def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of neardup, Python and the libraries that results rest on."""
+    """Return the versions of neardup, Python, NumPy and Arrow."""
     libraries = {name: import_module(name).__version__ for name in ("numpy", "pyarrow")}
     return {"neardup": __version__, "python": platform.python_version(), **libraries}
 
@@ -219,7 +219,7 @@ def _queries(summary: Mapping[str, Any]) -> str:
 
 @dataclass
 class QueryCounts:
-    """Counts of documents that were looked up, and their skipped rows.
+    """Counts of queries, their results and their skipped rows.
 
     A document with fewer than ``n_asked`` results is incomplete.
     """
@@ -241,9 +241,10 @@ class QueryCounts:
         queries: Int64s,
         skipped: Iterable[SkippedRow] = (),
     ) -> None:
-        """Count some documents by their tokens, and their results by number of the document.
+        """Count queries by their tokens and by their results.
 
-        Documents with fewer than ``least_tokens`` are short.
+        ``queries`` has the document number of each result. Documents with fewer than
+        ``least_tokens`` are short.
         """
         self.n_queries += len(n_tokens)
         self.n_empty += int((n_tokens == 0).sum())
@@ -264,7 +265,7 @@ class Match(NamedTuple):
 
 
 class MatchWithColumns(NamedTuple):
-    """A document that is similar to a text, and what the index keeps of its columns."""
+    """Document similar to a text, with columns of the index."""
 
     id: str | int
     similarity: float
@@ -275,10 +276,10 @@ M = TypeVar("M", bound=Match | MatchWithColumns)
 
 
 class Matches(list[M]):
-    """Documents that are similar to a text, the most similar first; all, or a page of them.
+    """Documents similar to a text, the most similar first.
 
-    ``cursor`` leads on behind the last one, and is None at the end; ``n_matches`` are as many as
-    there are together with those of other pages.
+    The list has all matches or a page of them. ``cursor`` continues after the page, and is None at
+    the end; ``n_matches`` counts the matches on all pages.
     """
 
     def __init__(self, matches: Iterable[M] = (), *, cursor: str | None, n_matches: int) -> None:
@@ -303,7 +304,7 @@ class DocumentSearchResult(TableResult):
 
     @property
     def table(self) -> pa.Table:
-        """The matches."""
+        """Return the table of the matches."""
         return self.matches
 
     def headline(self) -> str:
@@ -313,13 +314,13 @@ class DocumentSearchResult(TableResult):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PassageResult(TableResult):
-    """Passages of queries or documents that are similar to others, and how they were found.
+    """Similar passages of queries or documents, with a summary.
 
     ``passages`` has the columns ``query_id``, ``query_start``, ``query_end``, ``doc_id``,
     ``doc_start``, ``doc_end`` and ``similarity``, and if asked for ``query_place`` and
     ``doc_place``, ``query_text`` and ``doc_text``. ``document_pairs`` has a row for each pair of
-    documents that share some, if an alignment was asked for it. ``summary`` counts the queries and
-    what was found for them, and lists the rows that were skipped.
+    documents with common passages, if an alignment was asked for it. ``summary`` counts the queries
+    and their results, and lists the skipped rows.
     """
 
     passages: pa.Table
@@ -330,7 +331,7 @@ class PassageResult(TableResult):
 
     @property
     def table(self) -> pa.Table:
-        """The passages, or the pairs of documents if it was asked for them."""
+        """Return the document pairs if computed, otherwise the passages."""
         return self.passages if self.document_pairs is None else self.document_pairs
 
     def headline(self) -> str:
@@ -354,10 +355,10 @@ _WIDTH = "32rem"
 
 
 def chart_in_notebook(values: pa.ChunkedArray, threshold: float | None, counted: str) -> str:
-    """Return the chart of similarities as HTML whose style sheet changes nothing else.
+    """Return the chart of similarities as self-contained HTML.
 
-    It is empty without similarities. A screen reader sees one picture, so that ids repeated by
-    several charts do no harm.
+    Its style sheet changes nothing else. It is empty without similarities. A screen reader sees one
+    picture, so that ids repeated by several charts do no harm.
     """
     from neardup.reports.charts import similarity_chart
     from neardup.reports.page import source_of
@@ -378,7 +379,7 @@ def chart_in_notebook(values: pa.ChunkedArray, threshold: float | None, counted:
 
 
 def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:
-    """Return rows as an HTML table that scrolls within the output, also by keyboard."""
+    """Return rows as an HTML table, scrollable also by keyboard."""
     from neardup.reports.text import escape_text
 
     head = "".join(f'<th scope="col">{escape_text(name)}</th>' for name in table.column_names)

@@ -1,4 +1,4 @@
-"""The tables handed from stage to stage: ragged and plain arrays, nothing per document.
+"""Tables between stages: ragged and plain arrays, no per-document objects.
 
 A ragged table holds all values of all documents one after another; ``offsets`` has one more entry
 than there are documents, and document d owns ``values[offsets[d] : offsets[d + 1]]``.
@@ -29,12 +29,12 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def offsets_of(sizes: Sequence[int] | Int64s | Bools) -> Int64s:
-    """Return where each of some lists begins, which stand one behind the other, and the end."""
+    """Return the start of each consecutive list, and the end."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def places_of_lists(starts: Int64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
-    """Return the places of the values of some lists, one behind the other, and their offsets."""
+    """Return value positions of lists and offsets of their concatenation."""
     offsets = offsets_of(sizes)
     return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
 
@@ -46,12 +46,12 @@ class Rows:
         return len(next(iter(vars(self).values())))
 
     def take(self, rows: Int64s | Bools | slice) -> Self:
-        """Return the rows at some positions, in a slice, or marked by a mask."""
+        """Return the rows at positions, in a slice or mask."""
         return type(self)(*(column[rows] for column in vars(self).values()))
 
     @classmethod
     def of_none(cls) -> Self:
-        """Return no rows."""
+        """Return a table without any rows."""
         return cls(*(np.empty(0, kind) for kind in _types_of(cast("Hashable", cls))))
 
     @classmethod
@@ -78,7 +78,7 @@ class Rows:
 
 @lru_cache
 def _types_of(rows: Any) -> list[type]:
-    """Return the types of the numbers in the columns, as annotations say."""
+    """Return the annotated types of the numbers in the columns."""
     hints = get_type_hints(rows)
     return [get_args(get_args(hints[each.name])[1])[0] for each in fields(rows)]
 
@@ -89,10 +89,10 @@ TEXT_COLUMNS = ("text", "language")
 
 @dataclass(frozen=True)
 class Texts:
-    """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory.
+    """UTF-8 text of documents in Arrow's memory.
 
-    Documents that are read as bytes may have any bytes. ``languages`` are numbers of programming
-    languages, as in ``files.encodings`` (n); None for texts that were not read from files.
+    ``offsets`` are bounds in ``data`` (n + 1). Documents read as bytes may have any bytes.
+    ``languages`` are numbers as in ``files.encodings`` (n); None for texts not read from files.
     """
 
     data: Bytes
@@ -104,9 +104,9 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
-        """View an array of strings or bytes as bytes and offsets; a null is an empty text.
+        """View an Arrow array of strings or bytes as texts.
 
-        ``languages`` may be one number for all.
+        A null is an empty text. ``languages`` may be one number for all.
         """
         if isinstance(languages, int):
             languages = np.full(len(strings), languages, np.uint8)
@@ -132,16 +132,16 @@ class Texts:
         return cls.from_arrow(batch[text], batch[language].to_numpy())
 
     def to_arrow(self) -> pa.Array:
-        """Return the texts as an Arrow large_string array that shares their memory."""
+        """Return an Arrow large_string array that shares the texts' memory."""
         import pyarrow as pa
 
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
     def parts(self, documents: Int64s, starts: Int64s, stops: Int64s) -> Texts:
-        """Return parts of texts, given the document, first and last byte (exclusive) of each.
+        """Return parts of texts from documents and byte positions.
 
-        Parts ascend by document and position, and do not overlap.
+        Parts ascend by document and position, and do not overlap. ``stops`` are exclusive.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -158,14 +158,14 @@ class Texts:
 
     @classmethod
     def joined(cls, *parts: Texts) -> Texts:
-        """Return the texts of all parts in order; all have languages."""
+        """Join parts in order if all parts have languages."""
         import pyarrow as pa
 
         batches = [pa.RecordBatch.from_pydict(part.columns()) for part in parts]
         return cls.of_columns(pa.concat_batches(batches))
 
     def slices(self, n_bytes: int) -> list[Texts]:
-        """Cut into runs of documents of about ``n_bytes`` each, at least one document a run."""
+        """Cut into runs of documents of about ``n_bytes`` each."""
         if self.offsets[-1] - self.offsets[0] <= n_bytes:
             return [self]
         ends = np.arange(self.offsets[0], self.offsets[-1], n_bytes) + n_bytes
@@ -182,7 +182,7 @@ class Texts:
 
 
 def with_wide_offsets(strings: pa.Array) -> pa.Array:
-    """Return strings as Arrow's large strings, and bytes as its large binaries."""
+    """Return strings or bytes as Arrow's types with wide offsets."""
     import pyarrow as pa
 
     kind = pa.large_binary() if is_binary(strings.type) else pa.large_string()
@@ -190,7 +190,7 @@ def with_wide_offsets(strings: pa.Array) -> pa.Array:
 
 
 def is_binary(kind: pa.DataType) -> bool:
-    """Return whether values of a type are bytes, which need not be valid UTF-8."""
+    """Return whether values are bytes, not necessarily valid UTF-8."""
     import pyarrow as pa
 
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
@@ -213,11 +213,10 @@ class TokenLists:
 
 @dataclass(frozen=True)
 class TokenSpans(Rows):
-    """Where each token stands: byte positions from the start of its own text, ``stops`` exclusive.
+    """Byte positions of tokens in their texts, ``stops`` exclusive.
 
     Aligned with ``TokenLists.values``; ``starts`` and ``stops`` of a text never descend. Spans
-    overlap only where tokens come from the same characters, and may then be equal, or are
-    shingles.
+    overlap only where tokens come from the same characters, and may then be equal, or are shingles.
     """
 
     starts: Int64s
@@ -226,9 +225,9 @@ class TokenSpans(Rows):
 
 @dataclass(frozen=True)
 class Digests:
-    """128-bit digests of the documents' token sequences, (n, 2), and which documents have tokens.
+    """128-bit digests of documents' token sequences, shape (n, 2).
 
-    Documents of equal digests are exact copies of each other; one without tokens is of none.
+    Documents of equal digests are exact copies of each other, if they have tokens (``is_filled``).
     """
 
     values: Uint64s
@@ -240,9 +239,10 @@ class Digests:
 
 @dataclass(frozen=True)
 class ContentNumbers(Rows):
-    """Which content each document has, -1 for one without tokens, and which is a content's first.
+    """Content number of each document, and first documents of contents.
 
-    Contents are distinct token sequences, numbered from 0 in the order in which they are met.
+    Contents are distinct token sequences, numbered from 0 by their first documents. A document
+    without tokens has -1.
     """
 
     numbers: Int64s
@@ -251,7 +251,7 @@ class ContentNumbers(Rows):
 
 @dataclass(frozen=True)
 class ShingleLists:
-    """Hashes of the shingles of each document, in text order, repeats included."""
+    """Shingle hashes per document, in text order, with repeats."""
 
     values: Uint64s
     offsets: Int64s
@@ -262,9 +262,10 @@ class ShingleLists:
 
 @dataclass(frozen=True)
 class Filters:
-    """Bits of each document's shingles: d's are ``words[offsets[d] : offsets[d + 1]]``.
+    """Filters with the bits of each document's shingles.
 
-    The number of words is a power of two; ``sizes`` are numbers of distinct shingles.
+    Document d has ``words[offsets[d] : offsets[d + 1]]``. The number of words is a power of two;
+    ``sizes`` are numbers of distinct shingles.
     """
 
     words: Uint64s
@@ -293,7 +294,7 @@ class ShingleSets:
 
 @dataclass(frozen=True)
 class WeightedSets:
-    """Sorted distinct shingle hashes, and the weight of each in its document.
+    """Sorted distinct shingle hashes of documents with their weights.
 
     Document d has ``values[starts[d] :][: sizes[d]]``, and its ``weights`` are at the same
     positions: whole numbers above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty
@@ -330,7 +331,7 @@ class Buckets:
 
 @dataclass(frozen=True)
 class KeyLists:
-    """Keys by which documents find each other: buckets, or tokens of prefixes.
+    """Keys that documents share: buckets, or tokens of prefixes.
 
     Document d is found under ``keys[starts[d] : starts[d + 1]]``, which all differ, and looks for
     others under the first ``n_probed[d]`` of them; ``sizes`` are the numbers of documents per key.
@@ -354,9 +355,9 @@ class ScoredPairs(Rows):
     scores: Int64s
 
     def ascending(self) -> Int64s:
-        """Return the places of the pairs, of which none comes twice, by left, then right.
+        """Return the positions of the pairs by left, then right.
 
-        Documents have numbers below 2^31. Whole numbers are sorted much faster than two columns.
+        Pairs are distinct, document numbers below 2^31. Integers sort much faster than two columns.
         """
         order: Int64s = np.argsort(self.left * (int(self.right.max(initial=0)) + 1) + self.right)
         return order
@@ -368,7 +369,7 @@ class ScoredPairs(Rows):
 
 @dataclass(frozen=True)
 class Removals:
-    """Removed documents in ascending order, and their keepers, which stay.
+    """Removed documents in ascending order with their keepers.
 
     ``similarities`` are verified. ``n_compared`` pairs were compared exactly, ``n_verified`` of
     them reached the threshold. ``n_beyond`` documents are removed only by the option
@@ -386,7 +387,7 @@ class Removals:
     def of(
         cls, keepers: Int64s, similarities: Floats, n_compared: int, n_verified: int
     ) -> Removals:
-        """Return removals from an array with each document's keeper, negative if it has none."""
+        """Return removals from each document's keeper, negative if it stays."""
         gone = np.flatnonzero(keepers >= 0)
         return cls(gone, keepers[gone], similarities[gone], n_compared, n_verified)
 
@@ -403,7 +404,7 @@ class Removals:
         )
 
     def renumbered(self, documents: Int64s) -> Removals:
-        """Return the removals of ``documents``, which were numbered by position."""
+        """Return the removals with positions replaced by ``documents``."""
         return replace(self, documents=documents[self.documents], keepers=documents[self.keepers])
 
     def as_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -439,7 +440,7 @@ class Assignment:
         return stays
 
     def with_firsts(self, n_others: int) -> Assignment:
-        """Return the assignment with kept documents replaced by their first copy.
+        """Return the assignment with kept documents replaced by first copies.
 
         ``n_others`` documents are numbered before the collection, and stay.
         """
@@ -463,7 +464,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class EarlierKeepers(Rows):
-    """Keepers of documents in an earlier collection, whose documents all stay.
+    """Keepers of documents from an earlier collection that stays whole.
 
     ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are the elements that a
     document and its keeper have in common, ``sizes`` the elements of the keeper, or their weights.
@@ -488,10 +489,10 @@ class EarlierKeepers(Rows):
 
 @dataclass(frozen=True)
 class Signatures:
-    """MinHash signatures, of shape (n, num_perm), and the number of elements of each set.
+    """MinHash signatures and the number of elements of each set.
 
-    ``totals`` are the sums of the weights of weighted sets, in units of 2^-20; None for plain ones.
-    The row of an empty set is all ones.
+    Signatures have the shape (n, num_perm). ``totals`` are the sums of the weights of weighted
+    sets, in units of 2^-20; None for plain ones. The row of an empty set is all ones.
     """
 
     values: Uint32s
@@ -504,11 +505,11 @@ class Signatures:
 
 @dataclass(frozen=True)
 class SetSketches:
-    """Samples of sets of permuted 64-bit elements; each row ascending, without repeats.
+    """Samples of sets of permuted 64-bit elements.
 
-    Row d is a sample of a set with ``sizes[d]`` distinct elements, -1 where that is not known
-    exactly; it holds the whole set if it has as many values. All values of a modulo sketch are
-    multiples of its item in ``moduli``, which is 1 for smallest-s sketches.
+    Rows ascend without repeats. Row d is a sample of a set with ``sizes[d]`` distinct elements, -1
+    where that is not known exactly; it holds the whole set if it has as many values. All values of
+    a modulo sketch are multiples of its item in ``moduli``, which is 1 for smallest-s sketches.
     """
 
     values: Uint64s
@@ -522,7 +523,7 @@ class SetSketches:
 
 @dataclass(frozen=True)
 class Estimates(Rows):
-    """Estimates of shares from samples, with standard errors and 95 % intervals.
+    """Share estimates with standard errors and 95 % intervals.
 
     ``n_samples`` is the number of elements that an estimate rests on. Where low equals high the
     whole sets were seen and the value is exact. Without samples the value is NaN.
@@ -535,19 +536,19 @@ class Estimates(Rows):
     n_samples: Int64s
 
     def is_usable(self, min_samples: int = 20) -> Bools:
-        """Return a mask of estimates that are exact or rest on enough samples."""
+        """Return a mask of exact or sufficiently sampled estimates."""
         usable: Bools = (self.n_samples >= min_samples) | (self.low == self.high)
         return usable
 
     def where(self, chosen: Bools, others: Estimates) -> Estimates:
-        """Return these estimates where they are chosen, and the others elsewhere."""
+        """Return these estimates if chosen, otherwise the other estimates."""
         columns = zip(vars(self).values(), vars(others).values(), strict=True)
         return Estimates(*(np.where(chosen, own, other) for own, other in columns))
 
 
 @dataclass(frozen=True)
 class GreedyClusters:
-    """The cluster of each document, and the document that represents each cluster.
+    """Cluster of each document and representative of each cluster.
 
     Clusters are numbered from 0 in the order of their representatives, which are first members.
     """
@@ -561,9 +562,9 @@ class GreedyClusters:
 
 @dataclass(frozen=True)
 class EditSignatures:
-    """Symbols that windows of each text were given, in text order, and the texts' lengths.
+    """Symbols of the windows of each text, in text order.
 
-    ``lengths`` counts characters.
+    ``lengths`` are in characters.
     """
 
     symbols: Uint32s
@@ -576,12 +577,12 @@ class EditSignatures:
 
 @dataclass(frozen=True)
 class EditEstimates(Rows):
-    """Estimated edit distances of pairs of texts, in characters, and how sure they are.
+    """Estimated edit distances of text pairs with intervals and significances.
 
-    The distance lies between ``low`` and ``high`` in 95 of 100 cases. ``significances`` are numbers
-    of standard deviations by which a pair's signatures are nearer than unrelated ones. A pair that
-    is not ``is_usable`` has too few symbols: its distance and significance are NaN, and only the
-    lengths bound its interval.
+    Distances are in characters and lie between ``low`` and ``high`` in 95 of 100 cases.
+    ``significances`` are numbers of standard deviations by which a pair's signatures are nearer
+    than unrelated ones. A pair that is not ``is_usable`` has too few symbols: its distance and
+    significance are NaN, and only the lengths bound its interval.
     """
 
     distances: Floats

@@ -75,7 +75,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a class, and the modules that it needs, on first use."""
+    """Load a class on first use."""
     return load_name(globals(), name)
 
 

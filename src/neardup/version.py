@@ -1,4 +1,4 @@
-"""What is installed: the version, and from where, so that extras are added to the same."""
+"""Version of neardup and the source of its installation."""
 
 from __future__ import annotations
 

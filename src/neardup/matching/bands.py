@@ -31,9 +31,9 @@ class Banding:
         return self.bands * self.rows
 
     def candidate_probability(self, jaccard: float) -> float:
-        """Return the probability that a pair becomes a candidate: the S-curve.
+        """Return the probability that a pair becomes a candidate.
 
-        1 - (1 - s^r)^b; exact to rounding, also where it is close to 0 or 1.
+        The S-curve 1 - (1 - s^r)^b; exact to rounding, also where it is close to 0 or 1.
         """
         if jaccard >= 1:
             return 1.0
@@ -41,7 +41,7 @@ class Banding:
 
     @property
     def steepest(self) -> float:
-        """Return the Jaccard similarity at the steepest point of the S-curve.
+        """Return the Jaccard similarity at the S-curve's steepest point.
 
         ((r - 1) / (b r - 1))^(1 / r): there the second derivative is 0, (r - 1)(1 - s^r) = (b - 1)
         r s^r. With one row per band the curve is steepest at 0. For many bands and rows it is near
@@ -53,7 +53,7 @@ class Banding:
 
     @property
     def midpoint(self) -> float:
-        """Return the similarity at which half of all pairs are candidates: (1 - 2^(-1/b))^(1/r)."""
+        """Return the similarity with candidate probability 1/2: (1 - 2^(-1/b))^(1/r)."""
         return float((-math.expm1(-math.log(2) / self.bands)) ** (1 / self.rows))
 
     def area_below(self, jaccard: float) -> float:
@@ -141,7 +141,7 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
 
 
 def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> int | None:
-    """Return the least number of bands up to ``most`` that reaches the recall, or None."""
+    """Return the fewest bands that reach the recall, or None."""
     if jaccard >= 1:
         return 1
     if recall >= 1 or not reaches(Banding(most, rows), jaccard, recall):
@@ -171,9 +171,9 @@ class BandChoice:
 
     @property
     def standard_error(self) -> float:
-        """Return the standard error of a similarity estimated from all hash functions.
+        """Return the standard error of an estimated similarity.
 
-        The number of hash functions in which a pair agrees is binomial: sqrt(s (1 - s) / n).
+        The number of the n hash functions in which a pair agrees is binomial: sqrt(s (1 - s) / n).
         """
         return math.sqrt(self.jaccard * (1 - self.jaccard) / self.num_perm)
 
@@ -181,7 +181,7 @@ class BandChoice:
 def list_choices(
     least_jaccard: Fraction, recall: Fraction, num_perms: Iterable[int]
 ) -> list[BandChoice]:
-    """Choose bands for each number of hash functions that reaches the recall, in their order."""
+    """Choose bands for each ``num_perm`` that reaches the recall."""
     choices = []
     for num_perm in num_perms:
         try:

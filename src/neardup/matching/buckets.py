@@ -1,4 +1,4 @@
-"""Candidates by keys: band keys, prefix tokens, filters, and the pairs that share a key."""
+"""Find candidates by band keys, prefix tokens and filters."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _TOO_MANY = (
 def bucket_documents(
     band_key: Callable[[int], Uint64s], n_bands: int, n_documents: int, runner: Runner
 ) -> Buckets:
-    """Sort documents with equal band keys into buckets, band by band.
+    """Sort documents with equal keys into buckets of each band.
 
     ``band_key`` returns the keys of all documents in one band, which is a block of the runner's
     work. Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes per
@@ -77,7 +77,7 @@ def _no_buckets(n_bands: int, n_documents: int) -> Int32s:
 
 
 def _sort_band(band_key: Callable[[int], Uint64s], numbers: Int32s, band: int) -> Int64s:
-    """Assign bucket numbers to the documents of a band; return the sizes of buckets."""
+    """Fill in a band's bucket numbers and return bucket sizes."""
     keys = np.ascontiguousarray(band_key(band))
     packed, index_mask = _sort_keys(keys)
     sizes: Int64s = np.empty(len(keys) // 2, np.int64)
@@ -98,7 +98,7 @@ def _number_buckets(numbers: Int32s, sizes_of_bands: Iterable[Int64s]) -> Bucket
 
 
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
-    """List edges from the first document of each group of equal keys to the others.
+    """List edges between each key's first document and other documents.
 
     ``keys`` are 64-bit keys of up to 2^32 documents. A group has no edges if all of its documents
     ``are_ignored``. Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16
@@ -115,7 +115,7 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
 
 
 def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
-    """Return documents packed and sorted by key, and their index mask.
+    """Return documents packed and sorted by key, with their mask.
 
     A key is cut to the bits that a document's index leaves free in 64, because a single number is
     the fastest to sort. At 2^30 documents 34 bits of a key remain. Kernels compare full keys.
@@ -157,10 +157,10 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
 
 
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
-    """List each set's prefix tokens as keys; plain sets are not empty.
+    """List the prefix tokens of each set as keys.
 
-    In a directed measure the first set of a pair looks for the second. Sets that look under all
-    keys find partners in either direction.
+    Plain sets are not empty. In a directed measure the first set of a pair looks for the second.
+    Sets that look under all keys find partners in either direction.
 
     Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
     overlap + 1`` rarest elements. Containment bounds only the size of the contained set, so all
@@ -187,7 +187,7 @@ def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyList
 def _ranked_prefixes(
     sets: ShingleSets | WeightedSets, measure: Measure
 ) -> tuple[RankedRecords, Int64s, Int64s]:
-    """Rank the elements of all sets; count the keys to look under, and to be found under."""
+    """Rank elements and count the keys to probe and index."""
     everything = np.arange(len(sets))
     if isinstance(sets, ShingleSets):
         records = rank_sets(sets, everything)
@@ -222,7 +222,7 @@ def join_buckets(
     runner: Runner,
     report: Callable[[int], None] | None = None,
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
-    """Find the pairs of sets that share a bucket and reach the threshold.
+    """Find similar pairs of sets that share a bucket.
 
     Parameters, results and errors as in ``Join.run``. Every pair found is right, but pairs that
     share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
@@ -289,7 +289,7 @@ _MOST_WORDS = 1024
 
 
 def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
-    """Make each document's filter from its shingle hashes, for a measure of plain sets.
+    """Make a filter of each document from its shingle hashes.
 
     A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
     more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
@@ -326,7 +326,7 @@ def _rows(filters: Filters) -> filters_kernel.FilterRows:
 
 
 def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Bools:
-    """Return which pairs may be similar by their filters."""
+    """Return a mask of pairs that pass the filters."""
     may_be: Bools = np.empty(len(left), np.bool_)
     filters_kernel.sieve_pairs(_rows(filters), left, right, measure.in_kernels, may_be)
     return may_be
@@ -349,7 +349,7 @@ def sieve_components(
     with_fixed: bool = False,
     either_way: bool = False,
 ) -> Int64s:
-    """Connect only those documents of a component that filters leave as candidates.
+    """Split components by candidate pairs that pass the filters.
 
     Candidates are pairs of one component that have the same key in the same band, and whose
     filters do not prove them to be below the threshold. Without filters, as for weighted sets,

@@ -1,4 +1,4 @@
-"""Exact edit-distance joins: all pairs of strings within a distance, none missed."""
+"""Join strings exactly by edit distance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Characters = npt.NDArray[np.object_]
 
 
 def as_characters(strings: TokenLists) -> Characters:
-    """Map each token to a character so that RapidFuzz can compare strings."""
+    """Map tokens to characters so that RapidFuzz can compare strings."""
     numbers, frequencies = number_values(strings.values)
     if len(frequencies) > _MOST_TOKENS:
         message = (
@@ -68,7 +68,7 @@ def as_characters(strings: TokenLists) -> Characters:
 
 
 def distances_within(left: Characters, right: Characters, most: Int64s, workers: int) -> Int32s:
-    """Return the edit distance of each pair, or a larger number than ``most``."""
+    """Return edit distances up to ``most``, else a larger number."""
     # One bound for all: beyond it RapidFuzz stops early and gives the next larger number.
     distances: Int32s = process.cpdist(
         left,
@@ -86,7 +86,7 @@ _LONGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class EditThreshold:
-    """Limit the edit distance of two strings by a number or a share.
+    """Limit of an edit distance, a number or a share.
 
     Two strings differ by at most ``max_distance`` edits or, if that is None, have a similarity of
     at least ``similarity``: 1 - distance / length of the longer string.
@@ -115,7 +115,7 @@ class EditThreshold:
         return longer - distances, longer
 
     def falling(self) -> Iterator[EditThreshold]:
-        """Yield thresholds that allow more and more edits, ending with this one."""
+        """Yield rising limits on edits, ending with this limit."""
         if self.similarity is not None:
             for similarity in falling_shares(self.similarity):
                 yield EditThreshold(None, similarity)
@@ -129,7 +129,7 @@ _LONGEST_QGRAM = 6
 
 @dataclass(frozen=True)
 class PartnerRanges:
-    """Bound the partners of each string; strings are in order of length.
+    """Possible partners of each string, in order of length.
 
     String x may differ in ``allowed[x]`` edits from shorter strings. ``first_partner[x]`` is the
     first string that is long enough.
@@ -147,7 +147,7 @@ class PartnerRanges:
 
     @property
     def longest(self) -> Int64s:
-        """The longest partner that each string may have."""
+        """Return the longest possible partner of each string."""
         # It is the last one whose range reaches back to the string.
         numbers = np.arange(len(self.lengths))
         longest: Int64s = np.searchsorted(self.first_partner, numbers, side="right") - 1
@@ -168,7 +168,7 @@ def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
 def index_grams(
     strings: TokenLists, reach: PartnerRanges, qgram: int, groups: RecordGroups
 ) -> tuple[join.Grams, Postings]:
-    """Rank the q-grams of all strings and index prefixes for longer partners.
+    """Rank all q-grams and index prefixes for longer partners.
 
     The places of the index are positions in the strings. One extra token, after the last q-gram, is
     in all strings, at place 0.
@@ -205,7 +205,7 @@ def index_grams(
 
 
 def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s:
-    """Count the rarest q-grams of each string that its allowed edits cannot all touch, or 0."""
+    """Count rarest q-grams that edits cannot all touch, or 0."""
     prefixes: Int64s = np.empty(len(allowed), np.int64)
     most = min(qgram * int(allowed.max(initial=0)) + 1, int(grams.sizes.max(initial=0)))
     scratch: Int32s = np.empty(most, np.int32)
@@ -237,12 +237,12 @@ class EditJoinCounts(FilterCounts):
 
 @dataclass(frozen=True)
 class EditJoin(Distances, Join):
-    """Strings of tokens, joined by edit distance, exactly; an empty one is similar to nothing.
+    """Exact join of token strings by edit distance.
 
-    A token is a hash. ``qgram`` is the tokens per q-gram of the candidate index, chosen if None.
-    ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams, ``ppjoin+``
-    also by parities and suffix. All find the same pairs. With ``keys``,
-    only pairs of strings of equal keys are found.
+    A token is a hash. An empty string is similar to nothing. ``qgram`` is the tokens per q-gram of
+    the candidate index, chosen if None. ``allpairs`` filters by prefix and length, ``ppjoin`` also
+    by the places of q-grams, ``ppjoin+`` also by parities and suffix. All find the same pairs. With
+    ``keys``, only pairs of strings of equal keys are found.
 
     A string is compared with all strings of fitting length, without q-grams, if edits may touch all
     of its q-grams, or if a lookup would return more strings. Memory about 50 bytes per token, 12
@@ -278,7 +278,7 @@ class EditJoin(Distances, Join):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, EditJoinCounts]:
-        """Join by q-grams; scores are distances."""
+        """Join strings by their q-grams, with distances as scores."""
         strings, threshold, keys = self.strings, self.threshold, self.keys
         order = np.flatnonzero(have_sides(sides, np.diff(strings.offsets) > 0))
         order = order[np.argsort(np.diff(strings.offsets)[order], kind="stable")]
@@ -327,7 +327,7 @@ class EditJoin(Distances, Join):
         return self.threshold.fractions(pairs.scores, self._longer(pairs))
 
     def steps(self) -> Iterator[Self]:
-        """Allow more edits."""
+        """Yield joins that allow more and more edits."""
         for threshold in self.threshold.falling():
             yield replace(self, threshold=threshold)
 
@@ -346,7 +346,7 @@ def _probe(
     counts: Int64s,
     runner: Runner,
 ) -> Iterator[tuple[int, Columns]]:
-    """Find pairs of strings, in order of length, that may be within the distance."""
+    """Find candidate pairs of strings in order of length."""
     n = len(strings)
     groups = group_records(n, sides)
     grams, index = index_grams(strings, reach, qgram, groups)

@@ -1,4 +1,4 @@
-"""Define joins: records, their tokens by rarity, and the search for all similar pairs.
+"""Define joins that find all similar pairs of records.
 
 A record is a set of shingles or a string of tokens. Joins process each record once, also if several
 documents have it.
@@ -51,7 +51,7 @@ _AT_ONCE = 1 << 20
 
 
 def salt(values: Uint64s, keys: Uint64s) -> Uint64s:
-    """Combine hashes of documents or elements with the keys of their documents.
+    """Combine hashes with the keys of their documents.
 
     Documents of different keys share no hash then, so that joins need not know the keys.
     """
@@ -67,9 +67,9 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
 
 
 def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
-    """Salt each set's elements with its key, sorted and in place.
+    """Salt the elements of each set with its key.
 
-    Memory is used for some of the sets at a time.
+    The elements change in place, sorted again. Memory is used for some of the sets at a time.
     """
     for start, stop in cut_runs(sets.sizes, _AT_ONCE):
         sizes, starts = sets.sizes[start:stop], sets.starts[start:stop]
@@ -90,7 +90,7 @@ def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
 
 
 def cut_runs(sizes: Int64s, n_elements: int) -> Iterator[tuple[int, int]]:
-    """Cut sets into runs of about so many elements, one set at least."""
+    """Cut sets into runs of about ``n_elements`` elements."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
@@ -114,7 +114,7 @@ _MOST_WORDS = 64
 
 
 def count_words(lengths: Int64s) -> int:
-    """Return the words of parities for sets of these sizes, a power of two."""
+    """Return the number of parity words, a power of two."""
     n_bits = _BITS_PER_ELEMENT * int(lengths.sum()) // max(1, len(lengths))
     n_words = 1
     while 64 * n_words < n_bits and n_words < _MOST_WORDS:
@@ -130,7 +130,7 @@ FIRST, SECOND = 4, 8
 
 
 def have_sides(sides: Bytes | None, are_filled: Bools) -> Bools:
-    """Return which nonempty records of a collection may have partners."""
+    """Return a mask of nonempty records with possible partners."""
     if sides is None:
         return are_filled
     have_partners: Bools = are_filled & (sides & BOTH > 0)
@@ -151,16 +151,16 @@ def may_pair(x: Bytes, y: Bytes) -> Bools:
 
 @dataclass(frozen=True)
 class FilterCounts:
-    """Counts of pairs after each filter of a join, in order."""
+    """Counts of pairs after each filter of a join."""
 
     @classmethod
     def none(cls) -> Self:
-        """Return zeros."""
+        """Return counts that are all zero."""
         return cls(*[0] * len(fields(cls)))
 
     @classmethod
     def total(cls, parts: Sequence[Self]) -> Self:
-        """Add up the counts of several joins; a pair found by two joins counts twice."""
+        """Add up the counts of joins, without removing repeated pairs."""
         names = vars(parts[0])
         return type(parts[0])(**{name: sum(getattr(p, name) for p in parts) for name in names})
 
@@ -176,7 +176,7 @@ class Scored(ABC):
     @property
     @abstractmethod
     def is_directed(self) -> bool:
-        """Whether (a, b) and (b, a) are different pairs."""
+        """Return whether (a, b) and (b, a) are different pairs."""
 
     @property
     @abstractmethod
@@ -209,17 +209,17 @@ class Distances(Scored):
 
     @property
     def own_scores(self) -> Int64s:
-        """Zeros."""
+        """Return a zero score for each record."""
         return np.zeros(len(self), np.int64)
 
     @property
     def twins(self) -> Int64s:
-        """All records."""
+        """Return the positions of all records."""
         return np.arange(len(self))
 
 
 class Join(Scored):
-    """Find all similar pairs of records; it can be restricted to some of its records."""
+    """Search for all similar pairs of some or all records."""
 
     counted: ClassVar[type[FilterCounts]]
     costs: ClassVar[Costs]
@@ -228,7 +228,7 @@ class Join(Scored):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, FilterCounts]:
-        """Find all pairs of records, and count the pairs after each filter.
+        """Find all similar pairs and count pairs after each filter.
 
         For a join of two collections, ``sides`` has ``LEFT``, ``RIGHT``, both or neither (0) for
         each record, and pairs are of different collections. If all records are also ``FIRST`` or
@@ -245,36 +245,36 @@ class Join(Scored):
 
     @abstractmethod
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators that rank pairs, the most similar highest."""
+        """Return fractions that rank pairs, the most similar highest."""
 
     @abstractmethod
     def steps(self) -> Iterator[Self]:
-        """Yield the same join with thresholds that fall, ending with its own."""
+        """Yield joins with falling thresholds, ending with this join."""
 
     @abstractmethod
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the same join of these records and their optional keys.
+        """Return the same join of other records and keys.
 
         Sets are salted with the keys already; the join salts strings.
         """
 
     @abstractmethod
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Return whether records of these extents, or nearer ones, may be similar.
+        """Return whether records of these extents may be similar.
 
         The extent of a record is its number of elements, or its total weight.
         """
 
 
 class Costs(NamedTuple):
-    """Bytes of a join per record, per element and per distinct element."""
+    """Bytes per record, element and distinct element of a join."""
 
     record: int
     element: int
     distinct: int
 
     def of(self, n_records: int, n_elements: int, n_distinct: int) -> int:
-        """Return the bytes of so many."""
+        """Return the bytes of a join by its counts."""
         return (
             self.record * n_records
             + self.element * n_elements
@@ -307,9 +307,10 @@ def probe_pieces(
     counts: Int64s,
     runner: Runner,
 ) -> Iterator[tuple[int, Columns]]:
-    """Probe records in pieces; yield each piece's end and rows, and add to the counts.
+    """Probe records in pieces, yielding each piece's end and rows.
 
-    ``make_scratch`` makes the scratch memory of one thread, which ``probe`` restores.
+    ``make_scratch`` makes the scratch memory of one thread, which ``probe`` restores. Every piece
+    adds to ``counts``.
     """
     idle: SimpleQueue[S] = SimpleQueue()
 
@@ -345,7 +346,7 @@ def collect_pairs(
     *,
     is_directed: bool = False,
 ) -> ScoredPairs:
-    """Concatenate the rows of all pieces as ascending pairs of records.
+    """Concatenate the rows of all pieces as ascending pairs.
 
     Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
     one, is the first; else the lesser one is. ``report`` gets the number of probed records so far.
@@ -386,7 +387,7 @@ _NUMBERED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class RankedRecords:
-    """Runs of token ranks in ascending order: record r's is ``tokens[starts[r] :][: sizes[r]]``."""
+    """Ascending token ranks per record, ``tokens[starts[r] :][: sizes[r]]``."""
 
     tokens: Int32s
     starts: Int64s
@@ -401,7 +402,7 @@ class RankedRecords:
 
 @dataclass(frozen=True)
 class PlacedRecords(RankedRecords):
-    """The same, and where in its record each token stood."""
+    """Ranked records with the original position of each token."""
 
     places: Int32s
 
@@ -409,7 +410,7 @@ class PlacedRecords(RankedRecords):
 def group_records(
     n_records: int, sides: Bytes | None, *, is_directed: bool = False
 ) -> RecordGroups:
-    """Group records by the sides of ``Join.run``; None for a self-join.
+    """Group records by the sides of ``Join.run``, if any.
 
     In a directed join only records of the left collection look for partners.
     """
@@ -487,7 +488,7 @@ def rank_numbers(
 
 
 def _rank(numbers: Int32s, frequencies: Int64s) -> tuple[Int32s, Int64s]:
-    """Replace numbers by ranks; also return the number of tokens before each rank."""
+    """Replace numbers by ranks and count tokens before each rank."""
     occurring = np.flatnonzero(frequencies)
     # Frequency above, number below: one sort of whole numbers.
     packed = (frequencies[occurring] << 32) | occurring
@@ -500,7 +501,7 @@ def _rank(numbers: Int32s, frequencies: Int64s) -> tuple[Int32s, Int64s]:
 
 
 def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
-    """Return numbers of values in order of first appearance, and the count of each value."""
+    """Return numbers of values by first appearance, and value counts."""
     return _number_parts([values], len(values))
 
 

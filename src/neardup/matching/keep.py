@@ -1,4 +1,4 @@
-"""Order documents by keep policy: the first of a group of duplicates stays."""
+"""Order documents by keep policy, the kept document first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _USAGE = "first, longest, shortest, max:COLUMN, min:COLUMN or priority:COLUMN=A,
 
 @dataclass(frozen=True)
 class KeepPolicy:
-    """Which of several similar documents stays: the first in the policy's order.
+    """Keep order of similar documents, whose first document stays.
 
     ``rule`` is ``first``, ``longest`` or ``shortest`` (in characters), ``max`` or ``min`` (of a
     column), or ``priority`` (a column's values in the order of ``values``, others after them).
@@ -42,12 +42,12 @@ class KeepPolicy:
 
     @property
     def by_length(self) -> bool:
-        """Whether the policy looks at the length of texts."""
+        """Return whether the policy needs the lengths of texts."""
         return any(key.rule in ("longest", "shortest") for key in self.keys)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the policy looks at, each once, in the order of their keys."""
+        """Return the distinct columns of the policy's keys in order."""
         named = (key.column for key in self.keys)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
@@ -166,7 +166,7 @@ def _quoted(name: str) -> str:
 
 
 def join_order_columns(parts: list[pa.Array], names: Sequence[str]) -> pa.Array:
-    """Concatenate blocks of order columns; only integers and decimals may mix."""
+    """Concatenate order columns, mixing only integers and decimals."""
     split = [columns_of_order(part, len(names)) for part in parts]
     columns = [
         _join_column([columns[number] for columns in split], name)

@@ -62,10 +62,10 @@ _TOO_CLOSE = 1e-14
 
 
 def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
-    """Rank fractions densely: 0 for the largest, equal ranks for equal fractions.
+    """Rank fractions densely from 0 for the largest.
 
-    Denominators are positive, numerators not negative, both below 2^63. Integers decide if floating
-    point is too close.
+    Equal fractions have equal ranks. Denominators are positive, numerators not negative, both below
+    2^63. Integers decide if floating point is too close.
     """
     if not len(numerators):
         return np.empty(0, np.int64)
@@ -104,7 +104,7 @@ class SizeBounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure(ABC):
-    """A similarity of two sets, and the threshold of a pair.
+    """Similarity of two sets with the threshold of a pair.
 
     A pair has a first set x and a second set y. ``similarities`` and ``fractions`` take numbers of
     elements and of common elements, or total weights and common weights.
@@ -142,7 +142,7 @@ class Measure(ABC):
 
     @classmethod
     def sided_names(cls) -> tuple[str, ...]:
-        """Return the names of the values of (a, b) and (b, a)."""
+        """Return the measure's name, or a name per direction."""
         return (f"{cls.name}-a-in-b", f"{cls.name}-b-in-a") if cls.is_directed else (cls.name,)
 
     @property
@@ -172,18 +172,18 @@ class Measure(ABC):
         """
 
     def twins(self, sizes: Int64s) -> Int64s:
-        """Return which nonempty sets reach the threshold with themselves."""
+        """Return nonempty sets that reach the threshold with themselves."""
         return np.arange(len(sizes))
 
     def falling(self, largest: int) -> Iterator[Self]:
-        """Yield the measure with thresholds that fall, ending with its own.
+        """Yield measures with falling thresholds, ending with this measure.
 
         ``largest`` is the size of the largest set.
         """
         return (replace(self, threshold=share) for share in falling_shares(self.threshold))
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
-        """Return the prefixes of sets of these sizes, which ascend."""
+        """Return the prefixes of sets with these ascending sizes."""
         # Not every job joins.
         from neardup.kernels.join import set_join
 
@@ -192,29 +192,29 @@ class Measure(ABC):
         return SizeBounds(least, probing, indexing)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
-        """Return per set the range of candidates by size, stop exclusive.
+        """Return the range of candidate partners per set by size.
 
-        Every pair occurs once: in a measure without direction the larger set looks for the smaller
-        one.
+        The stop is exclusive. Every pair occurs once: in a measure without direction the larger set
+        looks for the smaller one.
         """
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.arange(len(sizes), dtype=np.int64)
 
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return prefixes for sets in any order: to look for partners, and to be found.
+        """Return prefixes of sets for probing and for indexing.
 
-        The first set of a pair at the threshold finds the second one; without a direction each
-        finds the other.
+        Sets are in any order. The first set of a pair at the threshold finds the second one;
+        without a direction each finds the other.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         probing = self.size_bounds(distinct).probing[of_size]
         return probing, probing
 
     def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return prefixes for sets in any order, a short one and a long one of each.
+        """Return a short and a long prefix of each set.
 
-        Two sets at the threshold share an element of one's short prefix and the other's long
-        prefix. In a measure without direction the smaller set has the short one.
+        Sets are in any order. Two sets at the threshold share an element of one's short prefix and
+        the other's long prefix. In a measure without direction the smaller set has the short one.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         bounds = self.size_bounds(distinct)
@@ -230,11 +230,11 @@ class Jaccard(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """The threshold itself."""
+        """Return the threshold itself as the bound."""
         return self.threshold
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the values."""
+        """Return the similarities as fractions."""
         return overlaps, x + y - overlaps
 
 
@@ -246,7 +246,7 @@ class Cosine(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """Return the value for a subset of t^2 times the size."""
+        """Return the bound for a subset, t^2 of the size."""
         return self.threshold * self.threshold
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
@@ -262,30 +262,30 @@ class Dice(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """Return the least Jaccard similarity of all sets at the threshold.
+        """Return the least Jaccard similarity at this threshold.
 
         The two similarities rise and fall together.
         """
         return self.threshold / (2 - self.threshold)
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the values."""
+        """Return the similarities as fractions."""
         return 2 * overlaps, x + y
 
 
 class _OfContained(Measure):
-    """A measure that bounds the size of the contained set only."""
+    """Measure that bounds only the size of the contained set."""
 
     # MinHash estimates Jaccard similarity; containment implies a bound only if sizes are bounded.
     size_ratio: ClassVar[int] = 2
 
     @property
     def least_jaccard(self) -> Fraction:
-        """Return the value for sizes 1 and ``size_ratio`` with overlap t."""
+        """Return the bound for sizes 1 and ``size_ratio``, overlap t."""
         return self.threshold / (1 + self.size_ratio - self.threshold)
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
-        """Return the prefixes: the other set is indexed under all its tokens."""
+        """Return prefixes, with the other set indexed under all tokens."""
         # The common elements are at least ceil(t * size).
         p, q = self.threshold.numerator, self.threshold.denominator
         least: Int64s = (p * sizes + q - 1) // q
@@ -297,7 +297,7 @@ class _OfContained(Measure):
 
 
 class Containment(_OfContained):
-    """|x ∩ y| / |x|: how much of x is in y.
+    """Share of x in y, |x ∩ y| / |x|.
 
     In deduplication x is the document that would be removed.
     """
@@ -307,16 +307,16 @@ class Containment(_OfContained):
     is_directed = True
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the values."""
+        """Return the similarities as fractions."""
         return overlaps, x
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
-        """Return for each set all sets of at least the size of its common elements."""
+        """Return the range of sets that reach each least overlap."""
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.full(len(sizes), len(sizes), np.int64)
 
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return prefixes to look under, and whole sets to be found."""
+        """Return prefixes for probing and whole sets for indexing."""
         return self.size_bounds(sizes).probing, sizes
 
 
@@ -327,7 +327,7 @@ class MaxContainment(_OfContained):
     code = overlap.MAX_CONTAINMENT
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the values."""
+        """Return the similarities as fractions."""
         return overlaps, np.minimum(x, y)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
@@ -336,12 +336,12 @@ class MaxContainment(_OfContained):
         return numbers + 1, np.full(len(sizes), len(sizes), np.int64)
 
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return whole sets: whichever looks, it may be the larger one."""
+        """Return whole sets, because either may be the larger one."""
         return sizes, sizes
 
 
 class Overlap(Measure):
-    """|x ∩ y|, a count, independent of the sizes of the sets."""
+    """Number of common elements, |x ∩ y|, independent of sizes."""
 
     name = "overlap"
     code = overlap.OVERLAP
@@ -350,7 +350,7 @@ class Overlap(Measure):
 
     @classmethod
     def parse(cls, threshold: Number) -> Self:
-        """Read the threshold."""
+        """Read the threshold as a whole number."""
         return cls(exact_count("an overlap's threshold", threshold))
 
     @classmethod
@@ -360,11 +360,11 @@ class Overlap(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """None above zero."""
+        """Return 0, because a count does not bound the similarity."""
         return Fraction(0)
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the values."""
+        """Return the overlaps as fractions."""
         return overlaps, np.ones_like(overlaps)
 
     def twins(self, sizes: Int64s) -> Int64s:
@@ -372,7 +372,7 @@ class Overlap(Measure):
         return np.flatnonzero(sizes >= int(self.threshold))
 
     def falling(self, largest: int) -> Iterator[Self]:
-        """Yield halves of the largest possible overlap down to the threshold."""
+        """Yield measures with halved overlaps down to the threshold."""
         for shift in range(1, largest.bit_length()):
             if largest >> shift > self.threshold:
                 yield replace(self, threshold=Fraction(largest >> shift))
@@ -380,10 +380,10 @@ class Overlap(Measure):
 
 
 class Hamming(Measure):
-    """|x ∪ y| - |x ∩ y|, which is the threshold at most.
+    """Hamming distance |x ∪ y| - |x ∩ y|.
 
-    A distance, and so none of the measures that are registered. Sets without a common element may
-    be within it, too: ``hamming_join`` finds these.
+    The threshold is the largest distance. A distance is not one of the registered measures. Sets
+    without a common element may be within it, too: ``HammingJoin`` finds these.
     """
 
     name = "hamming"
@@ -393,21 +393,21 @@ class Hamming(Measure):
 
     @classmethod
     def within(cls, max_distance: int) -> Self:
-        """Return the measure with a threshold of so many elements."""
+        """Return the measure with this largest distance."""
         return cls(Fraction(max_distance))
 
     @property
     def max_distance(self) -> int:
-        """The threshold."""
+        """Return the threshold as an integer."""
         return int(self.threshold)
 
     @property
     def least_jaccard(self) -> Fraction:
-        """None above zero."""
+        """Return 0, because a distance does not bound the similarity."""
         return Fraction(0)
 
     def distances(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Int64s:
-        """Return the distance of each pair of sets of sizes x and y."""
+        """Return the distance of each pair from overlap and sizes."""
         return x + y - 2 * overlaps
 
     def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
@@ -416,20 +416,20 @@ class Hamming(Measure):
         return similarities
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return how far below the threshold pairs are, the nearest highest."""
+        """Return distances below the threshold, the nearest pair highest."""
         return self.max_distance - self.distances(overlaps, x, y), np.ones_like(overlaps)
 
     def falling(self, largest: int) -> Iterator[Self]:
-        """Yield the measure with distances that rise, ending with its own."""
+        """Yield measures with rising distances, ending with this measure."""
         for most in rising_distances(self.max_distance):
             yield replace(self, threshold=Fraction(most))
 
 
 class WeightedJaccard(Jaccard):
-    """Sum of the lesser weights of all elements over the sum of the greater ones.
+    """Sum of lesser weights over the sum of greater weights.
 
-    ``kernels.join.weighted`` compares weighted sets, and ``weighted_join`` joins them. Sizes are
-    total weights.
+    The sums are over all elements; sizes are total weights. ``kernels.join.weighted`` compares
+    weighted sets, and ``WeightedJoin`` joins them.
     """
 
     name = "weighted-jaccard"

@@ -1,4 +1,4 @@
-"""Join sets exactly, plain and weighted ones: all pairs at a threshold."""
+"""Join plain and weighted sets exactly at a threshold."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class JoinCounts(FilterCounts):
 
 
 class ScoredBySize(Scored):
-    """Sets of shingles; a measure scores pairs by overlap and sizes."""
+    """Sets of shingles, compared by overlap and sizes."""
 
     measure: Measure
     score_name: ClassVar[str | None] = "overlap"
@@ -85,11 +85,11 @@ class ScoredBySize(Scored):
     @property
     @abstractmethod
     def own_scores(self) -> Int64s:
-        """Sizes."""
+        """Return the size of each set."""
 
     @property
     def is_directed(self) -> bool:
-        """Whether the measure is."""
+        """Return whether the measure is directed."""
         return self.measure.is_directed
 
     @property
@@ -117,7 +117,7 @@ class SetSizes(ScoredBySize):
 
     @property
     def own_scores(self) -> Int64s:
-        """Sizes."""
+        """Return the size of each set."""
         return self.sizes
 
 
@@ -127,11 +127,11 @@ _COSTS = Costs(130, 20, 50)
 
 @dataclass(frozen=True)
 class SetJoin(ScoredBySize, Join):
-    """Sets of shingles, joined exactly; an empty one is similar to nothing.
+    """Exact join of sets of shingles.
 
-    For ``containment`` the first of a pair lies in the second. ``allpairs`` filters by prefix and
-    size, ``ppjoin`` also by position, ``ppjoin+`` also by parities and suffix. All find the same
-    pairs.
+    An empty set is similar to nothing. For ``containment`` the first of a pair lies in the second.
+    ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
+    parities and suffix. All find the same pairs.
 
     Memory: 12 bytes per element during ranking, then 4; 8 bytes per posting of the indexing
     prefixes; 8 per distinct element of several sets (24 in a join of two collections); 12 per pair
@@ -147,11 +147,11 @@ class SetJoin(ScoredBySize, Join):
 
     @property
     def own_scores(self) -> Int64s:
-        """Sizes."""
+        """Return the size of each set."""
         return self.sets.sizes
 
     def steps(self) -> Iterator[Self]:
-        """Lower the threshold."""
+        """Yield joins with falling thresholds, ending with this join."""
         for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
             yield replace(self, measure=measure)
 
@@ -169,7 +169,7 @@ class SetJoin(ScoredBySize, Join):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, JoinCounts]:
-        """Join by prefixes."""
+        """Join sets by prefixes and count the filtered pairs."""
         sets, measure = self.sets, self.measure
         order = np.flatnonzero(have_sides(sides, sets.sizes > 0))
         order = order[np.argsort(sets.sizes[order], kind="stable")]
@@ -250,9 +250,10 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class HammingJoin(Distances, Join):
-    """Join sets by the number of elements not common to both; a score is a distance.
+    """Exact join of sets by their Hamming distance.
 
-    With ``keys``, which salt the elements, only pairs of sets of equal keys are found.
+    Scores are distances. With ``keys``, which salt the elements, only pairs of sets of equal keys
+    are found.
     """
 
     sets: ShingleSets
@@ -284,14 +285,14 @@ class HammingJoin(Distances, Join):
         return self.measure.fractions(*self._overlaps(pairs))
 
     def steps(self) -> Iterator[Self]:
-        """Raise the distance."""
+        """Yield joins with rising distances, ending with this join."""
         for measure in self.measure.falling(0):
             yield replace(self, measure=measure)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, JoinCounts]:
-        """Join sets with a common element by prefixes, then add pairs without one.
+        """Join sets by prefixes, then add pairs without common elements.
 
         Sets of sizes x and y at distance d have (x + y - d) / 2 common elements, at least one
         unless x + y <= d. In that case any two sets are within d.
@@ -324,7 +325,7 @@ def _numbers(pairs: ScoredPairs, n: int) -> Int64s:
 
 
 def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Iterator[ScoredPairs]:
-    """Yield in blocks all pairs of sets of ``max_distance`` elements together, without overlaps."""
+    """Yield pairs of small sets within the distance, ignoring overlaps."""
     order = np.flatnonzero(have_sides(sides, (sizes > 0) & (sizes < max_distance)))
     order = order[np.argsort(sizes[order], kind="stable")]
     own = sizes[order]
@@ -347,7 +348,7 @@ def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Itera
 
 
 def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int64s:
-    """Count the tokens of each run before the rest weighs less than needed.
+    """Count the tokens before the rest weighs less than needed.
 
     ``sums`` as of ``rank_weighted_sets``. Two sets that share the needed weight also share one of
     these tokens, whatever the order of all tokens.
@@ -369,7 +370,7 @@ def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
 
 
 def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords, Int64s]:
-    """Sort the elements of weighted sets by rarity, and add up their weights.
+    """Sort elements of weighted sets by rarity and sum weights.
 
     Token k of all runs weighs ``sums[k + 1] - sums[k]``; sums may wrap around, differences do not.
 
@@ -422,7 +423,7 @@ class WeightedJoinCounts(FilterCounts):
 
 @dataclass(frozen=True)
 class WeightedJoin(ScoredBySize, Join):
-    """Join weighted sets exactly; a score is a common weight.
+    """Exact join of weighted sets with common weights as scores.
 
     Memory: 32 bytes per element during ranking, then 12; 8 bytes per posting of the indexing
     prefixes, 16 per pair found, and 20 bytes per set and thread.
@@ -441,23 +442,23 @@ class WeightedJoin(ScoredBySize, Join):
         return replace(self, sets=records)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Return whether the lesser weight may be enough for the greater one."""
+        """Return whether the lesser total weight may be enough."""
         return bool(needed_weights(self.measure, np.array([larger]))[0][0] <= smaller)
 
     @property
     def own_scores(self) -> Int64s:
-        """Total weights."""
+        """Return the total weight of each set."""
         return self.sets.totals
 
     def steps(self) -> Iterator[Self]:
-        """Lower the threshold."""
+        """Yield joins with falling thresholds, ending with this join."""
         for measure in self.measure.falling(int(self.sets.totals.max(initial=0))):
             yield replace(self, measure=measure)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, WeightedJoinCounts]:
-        """Join by prefixes."""
+        """Join sets by prefixes and count the filtered pairs."""
         sets, threshold = self.sets, self.measure.in_kernels
         order = np.flatnonzero(have_sides(sides, sets.totals > 0))
         order = order[np.argsort(sets.totals[order], kind="stable")]
@@ -494,7 +495,7 @@ class WeightedJoin(ScoredBySize, Join):
 def prepare_weighted(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
 ) -> tuple[weighted.WeightedRecords, RecordGroups, Postings]:
-    """Rank and index the sets; ``order`` is by total weight, ``sides`` in the same order."""
+    """Rank and index the sets in ``order`` of total weight."""
     ranked, sums = rank_weighted_sets(sets, order)
     totals = sets.totals[order]
     probing, indexing = needed_weights(measure, totals)

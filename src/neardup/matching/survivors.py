@@ -1,4 +1,4 @@
-"""Choose the documents that stay; each removed document is similar to its keeper.
+"""Choose survivors, each similar to the documents removed for it.
 
 Optionally join connected components: documents linked by any chain of verified pairs.
 """
@@ -51,7 +51,7 @@ NO_DOCUMENTS: Int64s = np.empty(0, np.int64)
 
 
 class CandidateMatcher(ABC):
-    """Match documents in keep order with earlier ones that share a key.
+    """Comparison of documents with earlier documents that share a key.
 
     If too many comparisons fail, later documents are compared only with documents that share rare
     elements, and a similar pair must also share a key. Weighted sets use keys only.
@@ -71,20 +71,20 @@ class CandidateMatcher(ABC):
 
     @abstractmethod
     def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
-        """Compare documents ``start`` to ``stop`` with earlier ones that share a key."""
+        """Compare documents of a range with earlier documents by key."""
 
     @abstractmethod
     def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
-        """Return a function that compares a range of ranked sets with earlier ones.
+        """Return a function comparing ranked sets with earlier ranked sets.
 
         It takes start and stop; the first ``n_shown`` sets are already known.
         """
 
     @abstractmethod
     def _comparable(self, documents: Int64s) -> Int64s:
-        """Return the entered documents that later ones are compared with."""
+        """Return the entered documents for comparison with later documents."""
 
     def process(
         self,
@@ -96,7 +96,7 @@ class CandidateMatcher(ABC):
         enters: bool = True,
         progress: Progress = None,
     ) -> None:
-        """Compare documents ``start`` to ``stop`` with those entered, and enter them.
+        """Compare documents ``start`` to ``stop`` and enter them.
 
         ``shown`` are the earlier documents whose sets are in memory. Without ``enters``, documents
         are only compared with these.
@@ -128,7 +128,7 @@ class CandidateMatcher(ABC):
             progress(stop)
 
     def _has_wasted_comparisons(self) -> bool:
-        """Whether comparisons by key have failed too often; it then stays true."""
+        """Return whether too many comparisons by key have failed."""
         n_compared, n_similar = self._comparisons.counts.tolist()
         is_so = n_compared - n_similar > PATIENCE * self.n_documents
         self._by_elements |= is_so and not self._measure.is_weighted
@@ -145,7 +145,7 @@ class CandidateMatcher(ABC):
         enters: bool,
         progress: Progress = None,
     ) -> None:
-        """Compare documents with the shown ones, and with each other if they enter."""
+        """Compare documents with the shown documents and optionally each other."""
         both = np.concatenate([shown, documents])
         ranking = rank_documents(sets, both, self._measure)
         compare = self._compare_by_elements(ranking, len(shown), sets, enters)
@@ -158,7 +158,7 @@ class CandidateMatcher(ABC):
 
 @dataclass(frozen=True)
 class Ranking:
-    """Sets of some documents, their elements ranked, and room for prefixes by element.
+    """Sets with ranked elements, and places for their prefixes.
 
     Key 2 t lists documents with element t in the short prefix, key 2 t + 1 documents with t only in
     the long prefix: from place ``starts[key]`` on, of ``n_places`` in all.
@@ -216,7 +216,7 @@ def choose_survivors(
     earlier: EarlierKeepers | None = None,
     progress: Progress = None,
 ) -> Removals:
-    """Remove documents similar to an earlier one that stays.
+    """Remove documents similar to an earlier survivor.
 
     A document is compared, exactly, with all documents that already stay and share a key with it,
     and is removed in favour of the most similar one at the threshold (the earliest on a tie).
@@ -365,7 +365,7 @@ class SurvivorSelection(CandidateMatcher):
 
     @property
     def removals(self) -> Removals:
-        """The removals, when all documents are decided."""
+        """Return the removals after all documents are processed."""
         n_compared, n_verified = self._comparisons.counts.tolist()
         keepers = self._decisions.keepers
         if self._by_elements:
@@ -412,10 +412,10 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
 def join_components(
     documents: CandidateSets, measure: Measure, chosen: Removals, *, progress: Progress = None
 ) -> Removals:
-    """Remove all documents of a component except its first and fixed ones.
+    """Remove all documents of a component but its first.
 
-    ``chosen`` are the survivors of the same documents. Documents look under all their keys. The
-    similarity of a removed document to its keeper may be below the threshold, even zero.
+    ``chosen`` are the survivors of the same documents. Fixed documents stay. Documents look under
+    all keys. The similarity of a removed document to its keeper may be below the threshold, even 0.
 
     Returns
     -------
@@ -449,7 +449,7 @@ def join_components(
 
 
 def _keepers_of(parents: Int64s, n_fixed: int) -> Int64s:
-    """Return the first document of each one's component; -1 for first and fixed documents."""
+    """Return the keeper of each document, -1 if it stays."""
     keepers = find_roots(parents)
     keepers[keepers == np.arange(len(keepers))] = -1
     keepers[:n_fixed] = -1
@@ -483,7 +483,7 @@ class ComponentMatcher(CandidateMatcher):
         self._groups = _no_groups(owners, len(lists.sizes))
 
     def join_in_chunks(self, cache: SetCache, progress: Progress) -> None:
-        """Compare documents chunk by chunk with earlier ones, read in slices."""
+        """Compare chunks of documents with slices of earlier documents."""
         lists = self._lists
         members = _members_of(lists)
         marks: Int32s = np.full(self.n_documents, -1, np.int32)
@@ -506,7 +506,7 @@ class ComponentMatcher(CandidateMatcher):
         self.process(start, self.n_documents, cache.measured, progress=progress)
 
     def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
-        """Compare documents with groups of earlier ones, and join the groups if they enter."""
+        """Compare documents with earlier components and join similar components."""
         components.join_components(
             start,
             stop,
@@ -566,14 +566,14 @@ def _no_groups(owners: Int64s, n_keys: int) -> components.ComponentGroups:
 
 
 def find_roots(parents: Int64s) -> Int64s:
-    """Return the first document of each one's component."""
+    """Return the first document of each document's component."""
     roots = parents.copy()
     components.find_roots(roots)
     return roots
 
 
 def _keys_between(lists: KeyLists, parents: Int64s) -> KeyLists:
-    """Leave out the keys under which all documents are joined already."""
+    """Return the keys that still connect different components."""
     roots = np.repeat(find_roots(parents), np.diff(lists.starts))
     least = np.full(len(lists.sizes), len(parents), np.int64)
     most = np.full(len(lists.sizes), -1, np.int64)

@@ -19,7 +19,7 @@ from neardup.tables import Floats, Int64s, KeyLists, ShingleSets, Uint64s, Weigh
 
 
 def measure_sets(sets: Sets) -> MeasuredSets:
-    """Return the sets for kernels, with facts on each for faster comparison."""
+    """Return the sets with facts that make comparisons faster."""
     if isinstance(sets, WeightedSets):
         weights, totals, words = sets.weights, sets.totals, np.empty(0, np.uint64)
     else:
@@ -59,7 +59,7 @@ def _score(
 
 @dataclass(frozen=True)
 class CandidateSets:
-    """Documents in keep order with their candidate keys; sets are read on demand.
+    """Documents in keep order, with sets read on demand.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class CandidateSets:
 
     @property
     def fit(self) -> bool:
-        """Whether all sets are in memory at once."""
+        """Return whether all sets fit in memory at once."""
         return self.capacity is None or self.are_in_memory or int(self.sizes.sum()) <= self.capacity
 
     @cached_property
@@ -111,7 +111,7 @@ _PARTS, _PARTS_OF_CHUNK = 5, 3
 
 
 class SetCache:
-    """Sets of a chunk and of a slice of documents, within the capacity."""
+    """Sets of a chunk and a slice, within the capacity."""
 
     def __init__(self, documents: CandidateSets, *, is_weighted: bool) -> None:
         assert documents.capacity is not None
@@ -128,7 +128,7 @@ class SetCache:
 
     @property
     def table(self) -> Sets:
-        """Table of sets; only documents in memory are valid."""
+        """Return the table of sets, valid for cached documents only."""
         if not self._is_weighted:
             return ShingleSets(self._values, self._starts, self._sizes)
         weights = self._weights.view(np.int64)
@@ -136,7 +136,7 @@ class SetCache:
 
     @property
     def measured(self) -> MeasuredSets:
-        """The sets for comparing kernels."""
+        """Return the sets for comparing kernels."""
         weights = self._weights.view(np.int64)
         totals, parities = self._totals, self._parities
         return sealed(
@@ -144,9 +144,9 @@ class SetCache:
         )
 
     def chunks(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read documents in ascending order, one chunk at a time, replacing the last one.
+        """Read documents chunk by chunk in ascending order.
 
-        The measured sizes of a document stay known when its set is dropped.
+        A chunk replaces the last one. The measured sizes of a document stay known afterwards.
         """
         for chunk in self._runs(documents, _PARTS_OF_CHUNK * self._part):
             self._end_of_chunk = 0
@@ -155,7 +155,7 @@ class SetCache:
             yield chunk
 
     def slices(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read other documents in slices while the chunk stays in memory."""
+        """Read other documents in slices beside the current chunk."""
         for piece in self._runs(documents, self._part):
             self._read(piece, self._end_of_chunk)
             yield piece
@@ -165,7 +165,7 @@ class SetCache:
             yield documents[start:stop]
 
     def _read(self, documents: Int64s, start: int) -> int:
-        """Read sets into memory from ``start`` on; return their end."""
+        """Read sets into memory from ``start`` and return their end."""
         sets = self._documents.read(documents)
         ends = start + np.cumsum(sets.sizes)
         starts, stop = ends - sets.sizes, int(ends[-1])
@@ -184,7 +184,7 @@ class SetCache:
 
 
 def _grown(values: Uint64s, n_kept: int, size: int) -> Uint64s:
-    """Return an array of at least ``size`` values with the first ``n_kept`` values."""
+    """Return the kept values in an array of sufficient size."""
     if size <= len(values):
         return values
     larger: Uint64s = np.empty(size, np.uint64)

@@ -1,4 +1,4 @@
-"""Sign texts by symbols of some windows, and estimate edit distances from the signatures.
+"""Sign texts by window symbols, and estimate edit distances.
 
 References
 ----------
@@ -76,7 +76,7 @@ _N_UNRELATED = 100
 
 @dataclass(frozen=True)
 class EditScheme(SketchScheme):
-    """Settings of a signature; signatures are comparable within one scheme only.
+    """Settings that signatures must share to be comparable.
 
     Parameters
     ----------
@@ -120,13 +120,14 @@ class EditScheme(SketchScheme):
 
 
 def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
-    """Return symbols of about one window in ``compression`` per text, in text order.
+    """Return symbols of about one window in ``compression`` per text.
 
-    An edit changes only symbols of windows that hold the edited character, so that a text has the
-    same symbols wherever it stands, but for windows that reach over its ends. Texts are valid
-    UTF-8; case and space are not folded. A text shorter than a window has no symbol. Of W windows
-    that all differ, the number of symbols is binomial: mean W / compression, variance W /
-    compression * (1 - 1 / compression). Equal windows have a symbol all or none.
+    Symbols are in text order. An edit changes only symbols of windows that hold the edited
+    character, so that a text has the same symbols wherever it is, but for windows that reach over
+    its ends. Texts are valid UTF-8; case and space are not folded. A text shorter than a window has
+    no symbol. Of W windows that all differ, the number of symbols is binomial: mean W /
+    compression, variance W / compression * (1 - 1 / compression). Equal windows have a symbol all
+    or none.
 
     Time is linear in the text, about 900 MB of ASCII per second with ``mixed``, for any window.
     Memory is 4 bytes per symbol, with room for 20 % more than expected.
@@ -168,7 +169,7 @@ def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
 def edit_estimates(
     signatures: EditSignatures, scheme: EditScheme, left: Int64s, right: Int64s
 ) -> EditEstimates:
-    """Estimate edit distances of texts by scaling distances of their signatures.
+    """Estimate edit distances from the distances of signatures.
 
     A distance is the distance of the signatures times the characters per symbol, divided by the
     edited share of unrelated signatures. Blocks that were inserted, deleted or replaced are
@@ -211,7 +212,7 @@ def edit_estimates(
 
 
 def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s) -> Int64s:
-    """Count insertions, deletions and substitutions of symbols between pairs of signatures.
+    """Count the symbol edits between pairs of signatures.
 
     Symbols are compared by 20 bits: two different symbols are equal by chance once in 1,112,064
     times, never with fewer letters.
@@ -221,7 +222,7 @@ def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s)
 
 
 def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the distance of unrelated signatures.
+    """Return mean and deviation of distances between unrelated signatures.
 
     ``left`` and ``right`` are the numbers of symbols of each pair's signatures. Means are of the
     longer signature at most, and deviations of one symbol or more.
@@ -251,9 +252,9 @@ def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floa
 
 @lru_cache(maxsize=256)
 def _unrelated_shares(letters: int, length: int) -> tuple[Floats, Floats]:
-    """Simulate distances of random signatures as shares of ``length``: mean, deviation by ratio.
+    """Simulate mean and deviation of random distances, by ratio.
 
-    Deviations are of a hundredth of a symbol at least.
+    Both are shares of ``length``. Deviations are of a hundredth of a symbol at least.
     """
     generator = np.random.default_rng([letters, length])
     n_letters = min(letters, _CODE_POINTS)
@@ -267,7 +268,7 @@ def _unrelated_shares(letters: int, length: int) -> tuple[Floats, Floats]:
 
 
 def as_strings(signatures: EditSignatures) -> Objects:
-    """Return signatures as strings of one character per symbol, fastest in RapidFuzz."""
+    """Return signatures as strings for RapidFuzz, one character per symbol."""
     codes: Uint32s = signatures.symbols % np.uint32(_CODE_POINTS)
     codes[codes >= _FIRST_SURROGATE] += np.uint32(_N_SURROGATES)
     text = codes.astype("<u4").tobytes().decode("utf-32-le")
@@ -295,7 +296,7 @@ class EditKind(SketchKind):
     measures = ("edit",)
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a signature: folding, or that texts are bytes."""
+        """Return all settings that decide a signature."""
         tokenizer = texts.shingles.tokenizer
         return (
             texts.shingles.normalisation.describe()
@@ -305,12 +306,12 @@ class EditKind(SketchKind):
         )
 
     def make(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
-        """Sign texts after folding, or bytes as one character each, and digest them."""
+        """Sign folded texts, or bytes as characters, and digest them."""
         signed = _as_signed(texts, how)
         return edit_signatures(signed, self.scheme), digest_texts(signed, self.scheme.seed)
 
     def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
-        """Put signatures one after another."""
+        """Concatenate the signatures of all parts."""
         return EditSignatures(
             np.concatenate([part.symbols for part in parts]),
             offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
@@ -362,7 +363,7 @@ class EditKind(SketchKind):
         return rows.lengths
 
     def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
-        """Return lengths, and lists of symbols, packed into bits for two letters."""
+        """Return lengths and symbol lists, bit-packed for two letters."""
         lengths = pa.array(rows.lengths)
         if self.scheme.letters == 2:
             packed, starts = pack_letters(rows)
@@ -389,7 +390,7 @@ class EditKind(SketchKind):
 
 
 def bytes_as_characters(texts: Texts) -> Texts:
-    """Return valid UTF-8 with one character per byte, so that positions are bytes.
+    """Return valid UTF-8 with one character per byte.
 
     ASCII is unchanged; other bytes become characters of two bytes, U+0080 to U+00FF.
     """
@@ -433,7 +434,7 @@ def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
 
 
 def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
-    """Pack symbols of two letters into bits, the first one highest.
+    """Pack symbols of two letters into bits, highest bit first.
 
     Each signature starts at a new byte; the second result are these starts (n + 1). The bytes do
     not contain the number of symbols: keep ``offsets``.

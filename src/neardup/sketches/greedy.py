@@ -32,7 +32,7 @@ def cluster_greedily(
     room_bytes: int | None = None,
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> GreedyClusters:
-    """Assign each document, in order, to the most similar cluster or a new one.
+    """Assign documents to the most similar or a new cluster.
 
     ``sketches`` may also be a function that yields them in parts from a part number on, called for
     each pass. A document joins a cluster if its resemblance with the representative, as estimated
@@ -165,7 +165,7 @@ def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[SampleRows]:
 
 
 def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
-    """Estimate the sketches in this pass and later ones."""
+    """Estimate the sketches in this and later passes."""
     step = first_without_room - begin
     n_passes = -(-(n - begin) // step)
     return n_passes * (n - begin) - step * n_passes * (n_passes - 1) // 2
@@ -226,7 +226,7 @@ _ROW_BYTES, _VALUE_BYTES, _ENTRY_BYTES = 32, 8, 24
 
 @dataclass(frozen=True)
 class _Room:
-    """How many clusters there may be, with how many values and entries."""
+    """Limits of the numbers of clusters, values and entries."""
 
     rows: int
     values: int
@@ -234,7 +234,7 @@ class _Room:
 
     @classmethod
     def of(cls, census: _Census, least: Fraction, most_bytes: int | None) -> _Room:
-        """Return room for all sketches as clusters, or as much as fits in some bytes."""
+        """Return the limits for all sketches, or for ``most_bytes``."""
         n, n_values = census.n_sketches, census.n_values
         # Of sketches of one modulus a share leads to clusters, and one value more of each.
         n_entries = n_values
@@ -271,7 +271,7 @@ def _make_held(room: _Room) -> greedy.Held:
 
 
 def _emptied(held: greedy.Held) -> greedy.Held:
-    """Reuse the arrays of earlier clusters for the next ones."""
+    """Reuse the arrays of earlier clusters for later clusters."""
     n_rows = int(held.used[0])
     held.used[:] = 0
     held.last_met[:n_rows] = -1

@@ -1,4 +1,4 @@
-"""Define kinds of sketches: make, join, compare and store sketches of one scheme.
+"""Define kinds of sketches and their operations.
 
 Sketches of similar documents are often equal. So each document also has a digest, equal for exact
 copies only, under the seed of the scheme: nobody without the seed can test a guess.
@@ -41,7 +41,7 @@ Pairs = tuple[Int64s, Int64s]
 
 
 class SketchScheme:
-    """Settings of sketches: a frozen dataclass whose fields are the options of its kind."""
+    """Settings of sketches, with the kind's options as dataclass fields."""
 
     kind: ClassVar[str]
     seed: int
@@ -52,7 +52,7 @@ class SketchScheme:
 
 
 def check_range(name: str, value: int, least: int, most: int, spelling: str | None = None) -> None:
-    """Raise InvalidParameterError for a setting out of range; ``spelling`` is the upper limit's."""
+    """Raise InvalidParameterError for a setting out of range."""
     if not least <= value <= most:
         message = f"{name} must lie between {least} and {spelling or f'{most:,}'}, got {value}"
         raise InvalidParameterError(message)
@@ -137,16 +137,16 @@ class SketchKind(ABC):
 
     @property
     def name(self) -> str:
-        """The kind's name."""
+        """Return the name of the kind."""
         return str(self.scheme_type.kind)
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a sketch; sketches of equal settings are comparable."""
+        """Return the settings that sketches must share to be comparable."""
         return texts.shingles.describe() | dict(self.scheme.describe())
 
     @abstractmethod
     def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
-        """Sketch texts, one after another in the order given, and digest them.
+        """Sketch texts in the order given and digest them.
 
         Digests, of shape (n, 2), are under the seed of the scheme.
         """
@@ -166,7 +166,7 @@ class SketchKind(ABC):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Yield all pairs of rows whose estimate of a measure may reach the threshold.
+        """Yield pairs of rows whose estimate may reach the threshold.
 
         Pairs ascend, the lesser row first. In a directed measure the contained row is first, so
         that a pair may come in both orders. With ``n_left``, the rows of the first of two
@@ -188,15 +188,15 @@ class SketchKind(ABC):
 
     @abstractmethod
     def count_elements(self, rows: Any) -> Int64s:
-        """Return the sketched shingles or characters per text; -1 if not known."""
+        """Count sketched shingles or characters per text, -1 if unknown."""
 
     @abstractmethod
     def to_columns(self, rows: Any) -> dict[str, pa.Array]:
-        """Return the columns of a stored table, ``sketch`` and the sizes known to the kind."""
+        """Return the columns of a stored table, including known sizes."""
 
     @abstractmethod
     def from_columns(self, table: pa.Table) -> Any:
-        """Read the columns of a stored table back, and check every number.
+        """Read and check the columns of a stored table.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class SketchKind(ABC):
 
 
 def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
-    """Estimate the share of marked elements, of which samples have ``hits``.
+    """Estimate the share of marked elements from samples' ``hits``.
 
     Samples are drawn without putting back. ``left`` is the factor by which the variance is less
     than with putting back: (N - n) / (N - 1) for n of N elements, or an estimate of it. Samples
@@ -265,20 +265,20 @@ class SetShares:
 
 
 class ShareKind(SketchKind):
-    """A kind of sketches that are samples of sets, for estimates of shares."""
+    """Kind of sketches whose samples of sets estimate shares."""
 
     @abstractmethod
     def make_rows(self, tokens: TokenLists, how: TextScheme) -> Any:
         """Sketch the sets of shingles of token sequences."""
 
     def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
-        """Sketch the sets of shingles of texts, and digest their tokens."""
+        """Sketch the texts' sets of shingles and digest their tokens."""
         tokens = how.shingles.tokenizer.hash_tokens(texts)
         return self.make_rows(tokens, how), digest_tokens(tokens, self.scheme.seed)
 
     @abstractmethod
     def shares(self, rows: Any, left: Int64s, right: Int64s) -> SetShares:
-        """Estimate the shares of elements common to pairs of rows; a is the left one."""
+        """Estimate shares of common elements, with left rows as a."""
 
     def estimate(self, rows: Any, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate how similar pairs of rows are."""
@@ -310,7 +310,7 @@ def _counted(estimates: Estimates) -> EstimatedShares:
 
 
 def where_known(is_known: Bools, values: Floats) -> pa.Array:
-    """Return values as a column, null where nothing is known."""
+    """Return values as a column, null if unknown."""
     return pa.array(values, mask=~np.asarray(is_known))
 
 
@@ -325,7 +325,7 @@ def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int
 
 
 def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of n rows whose first row is ``row`` or earlier."""
+    """Count the pairs with first row ``row`` or earlier."""
     n_before = row + 1
     if n_left is None and is_directed:
         return n_before * (n - 1)
@@ -358,7 +358,7 @@ def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
 
 
 def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:
-    """Digest token sequences to 128 bits under a seed, shape (n, 2).
+    """Digest token sequences to (n, 2) words under a seed.
 
     Half j, 0 or 1, of the digest of exact copies is xored with mix64(mix64(seed) ^ mix64(j + 1)),
     and mixed.
@@ -369,7 +369,7 @@ def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:
 
 
 def digest_texts(texts: Texts, seed: int) -> Uint64s:
-    """Digest texts without tokens to 128 bits under a seed, shape (n, 2).
+    """Digest untokenised texts to (n, 2) words under a seed.
 
     BLAKE2b of their UTF-8, with the eight bytes of the seed, lowest first, as its key.
     """
@@ -384,7 +384,7 @@ def digest_texts(texts: Texts, seed: int) -> Uint64s:
 
 
 def to_column(digests: Uint64s) -> pa.Array:
-    """Return digests as a column of 16 bytes each, lowest first in either half."""
+    """Return digests as a column of 16 bytes each."""
     data = pa.py_buffer(np.ascontiguousarray(digests, "<u8"))
     return pa.Array.from_buffers(pa.binary(DIGEST_BYTES), len(digests), [None, data])
 
@@ -395,7 +395,7 @@ def no_digests(n: int) -> pa.Array:
 
 
 class DamagedColumnError(Exception):
-    """A column of stored sketches has a number that no sketch has."""
+    """A stored column of sketches has an impossible number."""
 
 
 def check(is_right: bool | np.bool_) -> None:
@@ -411,7 +411,7 @@ def read_column(table: pa.Table, name: str) -> pa.Array:
 
 
 def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64s:
-    """Read numbers from 0 on, with ``null`` for unknown ones if allowed."""
+    """Read numbers from 0 on, unknown numbers as ``null``."""
     column = read_column(table, name).cast(pa.int64())
     check(null is not None or column.null_count == 0)
     check(not pc.any(pc.less(column, 0)).as_py())
@@ -420,7 +420,7 @@ def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64
 
 
 def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
-    """Return the values of the lists of ``sketch``, and their offsets from 0."""
+    """Return the values and the offsets of column ``sketch``."""
     column = read_column(table, "sketch")
     # List views may have offsets in any order.
     is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)

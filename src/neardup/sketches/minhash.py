@@ -1,4 +1,4 @@
-"""Sign sets and weighted sets by min-hashes: signatures, keys of their bands, super-shingles."""
+"""Sign plain and weighted sets by min-hashes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _SETS_TOGETHER = 4096
 
 @dataclass(frozen=True)
 class MinHashScheme(SketchScheme):
-    """A family of ``num_perm`` hash functions, from 1 to 65,536, selected by a 64-bit seed."""
+    """Family of up to 65,536 hash functions, selected by seed."""
 
     kind = "minhash"
 
@@ -83,7 +83,7 @@ class WeightedMinHashScheme(MinHashScheme):
 
 
 def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s:
-    """Summarise every shingle set by its smallest value under each hash function.
+    """Return the least hash of every set under each function.
 
     The share of equal positions of two signatures estimates the Jaccard similarity J of the sets
     without bias; its variance is J (1 - J) / num_perm. Values have 32 bits: two sets of n elements
@@ -105,7 +105,7 @@ def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s
 
 @lru_cache(maxsize=8)
 def _lanes(scheme: MinHashScheme) -> tuple[Uint32s, Uint32s]:
-    """Draw the two masks of every lane from the mixer; lane k depends only on seed and k."""
+    """Draw two masks per lane from seed and lane number."""
     n_lanes = -(-scheme.num_perm // _LANES_TOGETHER) * _LANES_TOGETHER
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(scheme.seed))
@@ -115,7 +115,7 @@ def _lanes(scheme: MinHashScheme) -> tuple[Uint32s, Uint32s]:
 
 
 def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Uint32s:
-    """Summarise every weighted set by its least element under each function.
+    """Return the least element of weighted sets under each function.
 
     Two sets agree in a position with a probability of their weighted Jaccard similarity J, the sum
     of the lesser weights over the sum of the greater ones, plus 2^-32: the share of equal positions
@@ -139,7 +139,7 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
 
 
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
-    """Sign some sets, drawing the numbers of each of their elements once."""
+    """Sign some sets, drawing the numbers of each element once."""
     # Only few jobs need it.
     from neardup.kernels.sketch import weighted as kernels
 
@@ -163,7 +163,7 @@ def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
 
 
 def band_keys(signatures: Uint32s, bands: int, rows: int) -> Uint64s:
-    """Hash each band of ``rows`` consecutive positions to a key, shape (n, bands).
+    """Hash bands of ``rows`` positions to keys, shape (n, bands).
 
     Two sets agree in a key with probability J^rows, in at least one with 1 - (1 - J^rows)^bands.
     """
@@ -205,11 +205,11 @@ def join_signatures(
     limit: int | None = None,
     runner: Runner,
 ) -> ScoredPairs:
-    """Find all pairs of signatures whose share of equal positions reaches a threshold in (0, 1].
+    """Find all pairs of signatures with enough equal positions.
 
-    With ``n_left``, the rows of the first of two collections, pairs have one row of each. Rows of
-    empty sets agree with none. Pairs ascend; ``scores`` are numbers of equal positions. The runner
-    reports the stage ``join``.
+    The ``threshold`` in (0, 1] is the share of equal positions. With ``n_left``, the rows of the
+    first of two collections, pairs have one row of each. Rows of empty sets agree with none. Pairs
+    ascend; ``scores`` are numbers of equal positions. The runner reports the stage ``join``.
 
     All pairs are found: at most d = k - ceil(k * threshold) of k positions differ, so that one of d
     + 1 bands is equal. All rows that share a band are compared; a lower threshold means fewer
@@ -276,7 +276,7 @@ class MinHashKind(ShareKind):
         return Signatures(values, shingle_set_sizes(lists))
 
     def join_rows(self, parts: Sequence[Signatures]) -> Signatures:
-        """Put signatures one after another."""
+        """Concatenate the signatures of all parts."""
         totals = [part.totals for part in parts if part.totals is not None]
         return Signatures(
             np.concatenate([part.values for part in parts]),
@@ -294,7 +294,7 @@ class MinHashKind(ShareKind):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find the pairs that agree in enough positions, and no others."""
+        """Find exactly the pairs that agree in enough positions."""
         pairs = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
         yield from cut_pairs(pairs.left, pairs.right)
 
@@ -315,7 +315,7 @@ class MinHashKind(ShareKind):
         }
 
     def from_columns(self, table: pa.Table) -> Signatures:
-        """Read signatures of as many positions as the scheme has functions."""
+        """Read signatures of the scheme's length."""
         num_perm = self.scheme.num_perm
         values, offsets = read_lists(table, pa.uint32())
         check(bool((np.diff(offsets) == num_perm).all()))
@@ -343,7 +343,7 @@ class WeightedKind(MinHashKind):
         return Signatures(weighted_signatures(sets, self.scheme), sets.sizes, sets.totals)
 
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
-        """Return numbers of elements, sums of weights, and lists of a fixed size."""
+        """Return numbers of elements, sums of weights and fixed-size lists."""
         columns = super().to_columns(rows)
         return {"size": columns["size"], "weight": pa.array(rows.totals), **columns}
 
@@ -388,7 +388,7 @@ class SuperShingleRule:
 
 
 def super_shingles(signatures: Uint32s, rule: SuperShingleRule) -> Uint64s:
-    """Hash each group of ``rows`` consecutive min-hashes to 64 bits, shape (n, groups).
+    """Hash groups of ``rows`` min-hashes to keys, shape (n, groups).
 
     They are the band keys of banding. Signatures of empty documents agree with each other in all
     groups; leave them out.
@@ -401,7 +401,7 @@ def super_shingles(signatures: Uint32s, rule: SuperShingleRule) -> Uint64s:
 
 
 def count_agreements(keys: Uint64s, other: Uint64s, left: Int64s, right: Int64s) -> Int64s:
-    """Count the groups in which ``left`` of one table agrees with ``right`` of the other.
+    """Count the equal groups of ``left`` and ``right`` rows.
 
     A pair is alike by a rule if it has ``rule.least`` agreements or more.
     """
@@ -425,18 +425,18 @@ class SuperShingles:
 
     @classmethod
     def of(cls, signatures: Signatures, rule: SuperShingleRule) -> SuperShingles:
-        """Make the super-shingles of signatures; errors as of ``super_shingles``."""
+        """Make the super-shingles of signatures."""
         filled: Int64s = np.flatnonzero(signatures.sizes != 0)
         return cls(super_shingles(signatures.values, rule), filled, rule)
 
     def count(self, left: Int64s, right: Int64s) -> Int64s:
-        """Count the groups in which pairs agree, 0 for an empty document."""
+        """Count the equal groups of pairs, 0 for empty documents."""
         counts = count_agreements(self.keys, self.keys, left, right)
         counts[~(np.isin(left, self.filled) & np.isin(right, self.filled))] = 0
         return counts
 
     def join(self, n_left: int | None, runner: Runner) -> Pairs:
-        """Find all pairs that are alike, the lesser row first, in ascending order.
+        """Find all alike pairs, ascending, with the lesser row first.
 
         With two collections, the first of ``n_left`` documents, pairs have one document of each.
         Keys of different groups differ, so that agreements are common elements of sets of keys.

@@ -1,4 +1,4 @@
-"""Look kinds of sketches up by name, make sketches from texts, and store them as Arrow tables.
+"""Look up kinds of sketches, make sketches and store them.
 
 A table has a row per document, and the scheme in its metadata. Columns are ``id``, strings or
 integers, ``digest``, 16 bytes that only exact copies share, null if unknown, the kind's columns of
@@ -68,12 +68,12 @@ def kind_named(name: str) -> type[SketchKind]:
 
 
 def kinds_with(feature: str) -> str:
-    """Return the names of the kinds that have a feature, such as ``has_clusters``."""
+    """Return the names of the kinds that have a feature."""
     return " or ".join(name for name in KIND_NAMES if getattr(kind_named(name), feature))
 
 
 def kind_of(fields: dict[str, Any]) -> SketchKind:
-    """Return the kind of sketches that a scheme, as plain values, describes.
+    """Return the kind of sketches that a plain scheme describes.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class SketchMaker:
         return self.kind.describe(self.texts)
 
     def make(self, texts: Texts) -> tuple[Any, Uint64s]:
-        """Sketch texts, one after another in the order given, and digest them."""
+        """Sketch texts in the order given and digest them."""
         return self.kind.make(texts, self.texts)
 
 
@@ -177,7 +177,7 @@ def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: Any, digests: pa.Array
 
 
 def checksum_of(scheme: dict[str, Any]) -> int:
-    """Return the CRC-32 of a scheme as JSON, because checksums of pages exclude metadata."""
+    """Return the CRC-32 of a scheme, missing in page checksums."""
     return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
 
 
@@ -209,7 +209,7 @@ def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
 
 
 def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array]:
-    """Read sketches back: scheme, ids, rows and digests, checked in every number.
+    """Read and check a table's scheme, ids, rows and digests.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Sketch sets by samples: the smallest values of a permutation, or the multiples of a modulus.
+"""Sample sets by smallest values or multiples of a modulus.
 
 Broder's sketches: shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold
 some of these values. They estimate resemblance, and multiples of a modulus also containment.
@@ -61,7 +61,7 @@ _NO_LIMIT = 2**62
 
 
 class SampleScheme(SketchScheme, ABC):
-    """A rule for which elements of a permuted set its sample holds."""
+    """Rule that selects the sampled elements of a permuted set."""
 
     size: int
 
@@ -72,11 +72,11 @@ class SampleScheme(SketchScheme, ABC):
     @property
     @abstractmethod
     def sample_limit(self) -> int:
-        """Return the most values of a union that are a sample."""
+        """Return the limit of sampled values per union."""
 
     @abstractmethod
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Sample every set; the shingles of a set come in any order, with any repeats.
+        """Sample every set, whose shingles may be unordered and repeated.
 
         Time O(shingles), and sorting of the sampled values.
         """
@@ -87,16 +87,17 @@ class SampleScheme(SketchScheme, ABC):
 
     @property
     def permutation_key(self) -> np.uint64:
-        """The key xored with elements before mixing."""
+        """Return the key to xor with elements before mixing."""
         with np.errstate(over="ignore"):
             return mix_words(~mix_words(np.uint64(self.seed)))
 
 
 @dataclass(frozen=True)
 class SmallestScheme(SampleScheme):
-    """Sketches of the ``size`` smallest elements of a permuted set, from 1 to 1,048,576.
+    """Sketches of the ``size`` smallest elements of a permuted set.
 
-    A smaller set is kept whole; only then its size is known, else -1. ``seed`` has 64 bits.
+    ``size`` is from 1 to 1,048,576. A smaller set is kept whole; only then its size is known, else
+    -1. ``seed`` has 64 bits.
     """
 
     kind = "smallest"
@@ -106,7 +107,7 @@ class SmallestScheme(SampleScheme):
 
     @property
     def sample_limit(self) -> int:
-        """Return the most values of a union that are a sample: the size."""
+        """Return ``size`` as the limit of sampled values."""
         return self.size
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
@@ -132,14 +133,14 @@ class SmallestScheme(SampleScheme):
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
 
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """As much of the union is seen as the largest value is of 2^64."""
+        """Return the largest values as shares of 2^64."""
         shares: Floats = largest / 2.0**64
         return shares
 
 
 @dataclass(frozen=True)
 class ModuloScheme(SampleScheme):
-    """Sketches of the elements of a permuted set divisible by a modulus.
+    """Sketches of a permuted set's elements divisible by a modulus.
 
     ``modulus`` is one for all sets, from 1 to 2^32, and ``size`` has no effect then. Without it
     each set of n distinct elements has the power of two 2^i with size * 2^i <= n < size * 2^(i +
@@ -164,11 +165,11 @@ class ModuloScheme(SampleScheme):
 
     @property
     def sample_limit(self) -> int:
-        """All values of a larger modulus are a sample of the union."""
+        """Return no limit, because all multiples are sampled."""
         return _NO_LIMIT
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Take the multiples of a modulus in every set, and count its distinct elements."""
+        """Take a modulus' multiples and count each set's distinct elements."""
         from neardup.kernels.sketch import samples
 
         n = len(shingles)
@@ -196,7 +197,7 @@ class ModuloScheme(SampleScheme):
 
 
 def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
-    """Concatenate tables of sketches of one scheme, at least one."""
+    """Concatenate one or more sketch tables of one scheme."""
     return SetSketches(
         np.concatenate([part.values for part in parts]),
         offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
@@ -208,12 +209,12 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
 def estimate_resemblance(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> Estimates:
-    """Estimate |A ∩ B| / |A ∪ B| for pairs of two tables' sets.
+    """Estimate the resemblance of pairs of sets.
 
-    In smallest sketches the ``size`` smallest values of the union sample the union, and the common
-    values among them sample the intersection; two whole sets are compared exactly. In modulo
-    sketches all values of the larger of the two moduli count. Both estimates are unbiased, the
-    latter if any value is left. An empty set has resemblance 0 with all sets.
+    Resemblance is |A ∩ B| / |A ∪ B|. In smallest sketches the ``size`` smallest values of the union
+    sample the union, and common values among them the intersection; two whole sets are compared
+    exactly. In modulo sketches all values of the larger modulus count. Both estimates are unbiased,
+    the latter if any value is left. An empty set has resemblance 0 with all sets.
 
     Time O(values of both sketches) for each pair. The variance is r (1 - r) / n * (N - n) / (N - 1)
     for n samples of N = |A ∪ B|. The last factor is unknown; 1 - 1 / modulus replaces it, or 1 - u
@@ -227,11 +228,11 @@ def estimate_resemblance(
 def estimate_containment(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
 ) -> Estimates:
-    """Estimate |A ∩ B| / |A|, the share of A in B, for pairs of sets.
+    """Estimate the share of A in B for set pairs.
 
-    For the other direction exchange the tables and the rows. Only modulo sketches estimate
-    containment. A is the left set. Estimates of a small set in a large one are weak: only A's
-    multiples of B's modulus count.
+    The share is |A ∩ B| / |A|. For the other direction exchange the tables and the rows. Only
+    modulo sketches estimate containment. A is the left set. Estimates of a small set in a large one
+    are weak: only A's multiples of B's modulus count.
     """
     compared = _compare_samples(sketches, other, left, right, scheme)
     sizes = sketches.sizes[left]
@@ -273,10 +274,10 @@ def _compare_samples(
 def join_smallest(
     sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find all pairs of smallest sketches whose estimate reaches a threshold, and others.
+    """Find candidate pairs of smallest sketches for a threshold.
 
-    With ``n_left``, the rows of the first of two collections, pairs have one row of each. The
-    lesser row is first; pairs ascend.
+    All similar pairs are found, and some others. With ``n_left``, the rows of the first of two
+    collections, pairs have one row of each. The lesser row is first; pairs ascend.
 
     With o common values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that
     Dice's measure of the sketches reaches the threshold if it does.
@@ -289,7 +290,7 @@ def join_smallest(
 def join_modulo(
     sketches: SetSketches, measure: Measure, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find all pairs of modulo sketches whose estimate reaches a measure's threshold, and others.
+    """Find candidate pairs of modulo sketches for a measure's threshold.
 
     Pairs are as of ``join_smallest``. In a directed measure the first row is contained in the
     second.
@@ -317,7 +318,7 @@ def join_modulo(
 
 
 def _sides(sketches: SetSketches, n_left: int | None) -> Bytes | None:
-    """Return 1 for rows of the first collection and 2 for the second's, None for one."""
+    """Return side 1 or 2 of each row, or None."""
     if n_left is None:
         return None
     sides: Bytes = np.full(len(sketches), 2, np.uint8)
@@ -330,7 +331,7 @@ def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
 
 
 class SmallestKind(ShareKind):
-    """Samples of a fixed size, for Jaccard similarity with less error than signatures."""
+    """Samples of a fixed size that estimate Jaccard similarity."""
 
     scheme_type: ClassVar[type[Any]] = SmallestScheme
     measures: ClassVar[tuple[str, ...]] = ("jaccard",)
@@ -342,11 +343,11 @@ class SmallestKind(ShareKind):
         return sketches
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a sketch, always with the kind of fingerprints."""
+        """Return all settings of sketches, always including the fingerprints' kind."""
         return super().describe(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
 
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
-        """Put sketches one after another."""
+        """Concatenate the sketches of all parts."""
         return join_sketches(parts)
 
     def candidates(
@@ -359,7 +360,7 @@ class SmallestKind(ShareKind):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find the pairs whose samples have enough in common for their sizes."""
+        """Find pairs of samples with enough common values."""
         yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
@@ -371,7 +372,7 @@ class SmallestKind(ShareKind):
         return rows.sizes
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
-        """Return sizes, null where they are not known, and lists of values."""
+        """Return sizes, null if unknown, and lists of values."""
         return {
             "size": pa.array(rows.sizes, mask=rows.sizes < 0),
             "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
@@ -404,7 +405,7 @@ class ModuloKind(SmallestKind):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find the pairs whose samples have enough in common at the larger modulus."""
+        """Find pairs of samples with enough common values."""
         asked = MEASURES[measure](threshold)
         yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
 
@@ -417,7 +418,7 @@ class ModuloKind(SmallestKind):
         return SetShares(resemblance, a_in_b, b_in_a, a_in_b.where(is_left, b_in_a))
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
-        """Return sizes, null where they are not known, moduli and lists of values."""
+        """Return sizes, null if unknown, moduli and lists of values."""
         columns = super().to_columns(rows)
         return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
 
@@ -437,13 +438,13 @@ class ModuloKind(SmallestKind):
 
 
 def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
-    """Return the sizes of some sets, estimated where they are not known."""
+    """Return the sizes of sets, estimated if unknown."""
     n_values = rows.offsets[chosen + 1] - rows.offsets[chosen]
     return np.where(rows.sizes[chosen] < 0, n_values * rows.moduli[chosen], rows.sizes[chosen])
 
 
 def _read_samples(table: pa.Table) -> SetSketches:
-    """Read ascending values and their sizes; the moduli are set to whole sets."""
+    """Read ascending values and sizes as samples of modulus 1."""
     column, offsets = read_lists(table, pa.uint64())
     values: Uint64s = np.array(column.to_numpy(), np.uint64)
     is_first: Bools = np.zeros(len(values) + 1, np.bool_)

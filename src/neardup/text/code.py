@@ -1,4 +1,4 @@
-"""Cut programs into tokens that ignore names, values, comments and layout.
+"""Cut programs into tokens without names, values, comments and layout.
 
 Pygments' lexers cut a program. All names, also of types, are one token, numbers another and strings
 a third. Other keywords, operators and punctuation are their own tokens. Comments, docstrings,
@@ -36,7 +36,7 @@ _DEPTHS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 
 
 def language_of(name: str) -> str | None:
-    """Return the first name that Pygments has for a language, or None."""
+    """Return Pygments' first name of a language, or None."""
     try:
         return str(get_lexer_by_name(name).aliases[0])
     except ClassNotFound:
@@ -46,7 +46,7 @@ def language_of(name: str) -> str | None:
 def cut_programs(
     texts: Sequence[str], languages: Sequence[str]
 ) -> list[list[tuple[str, int, int]]]:
-    """Cut programs into tokens with their positions; invalid programs are allowed."""
+    """Cut programs into tokens with positions, also invalid programs."""
     # Threads do not share a lexer.
     lexers = {language: get_lexer_by_name(language) for language in languages}
     programs = []
@@ -94,7 +94,7 @@ def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[st
 
 @lru_cache(1 << 16)
 def _parts(kind: Any, value: str) -> list[tuple[str, int, int]]:
-    """Split a lexer's token into our tokens, with positions in it."""
+    """Split a lexer's token into neardup's tokens with their positions."""
     if kind in Number:
         return [(NUMBER, 0, len(value))]
     if kind in Name or kind in Keyword.Type:
@@ -107,7 +107,7 @@ def _parts(kind: Any, value: str) -> list[tuple[str, int, int]]:
 
 
 def _is_alone(text: str, start: int, stop: int) -> bool:
-    """Return whether a string is alone on its lines, and so documentation."""
+    """Return whether a string is alone on its lines."""
     before = text[text.rfind("\n", 0, start) + 1 : start]
     after = text[stop : text.find("\n", stop)]
     return not before.strip() and not after.strip()

@@ -65,7 +65,7 @@ class FormedTexts:
 
 
 def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None:
-    """Bring texts to the Unicode form; None if no text changes."""
+    """Convert texts to the Unicode form, None if unchanged."""
     if normalisation.unicode_form is None:
         return None
     table = form_table(normalisation.unicode_form)
@@ -87,7 +87,7 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
 def _joined(
     texts: Texts, bounds: Int64s, plain: Bytes, document_pieces: Int64s, normal: Texts
 ) -> FormedTexts:
-    """Put texts in the place of the pieces that are not plain."""
+    """Join plain pieces with the normal forms of other pieces."""
     n_plain_bytes = int(np.diff(bounds)[plain == 1].sum())
     n_bytes = n_plain_bytes + int(normal.offsets[-1] - normal.offsets[0])
     formed: Bytes = np.empty(max(n_bytes, 1), np.uint8)
@@ -101,11 +101,11 @@ def _joined(
 
 @lru_cache(maxsize=2)
 def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
-    """Classify every code point by the effect of normalisation, as in ``kernels.text.folding``.
+    """Classify code points by the effect of normalisation.
 
-    A character starts a piece if the first character of its decomposition is a starter and is not
-    second in any composition. The normalising library may know code points that this Python does
-    not; they count as the worst case, a character that joins its predecessor.
+    Classes as in ``kernels.text.folding``. A character starts a piece if its decomposition starts
+    with a starter that is not second in any composition. The normalising library may know code
+    points that this Python does not; they count as the worst case and join their predecessors.
     """
     decomposed: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
     joining = {chr(c) for c in chain(*_JOINING_JAMO)}
@@ -146,11 +146,11 @@ class Normalisation(NormalOptions):
 
     @property
     def folds(self) -> bool:
-        """Whether characters are folded, one by one."""
+        """Return whether single characters are folded."""
         return self.casefold or self.strip_accents
 
     def fold_character(self, character: str) -> str:
-        """Return the folded form of one character in a token, empty if it does not count."""
+        """Return the folded form of a character, maybe empty."""
         if self.casefold:
             character = character.casefold()
         if self.strip_accents and not character.isascii():
@@ -161,7 +161,7 @@ class Normalisation(NormalOptions):
         return character
 
     def fold_text(self, text: str) -> str:
-        """Fold every character of a text, for tokenizers that want a whole string."""
+        """Fold every character of a text and return a string."""
         if self.strip_accents:
             return "".join(map(self.fold_character, text))
         # Case folding works on each character by itself.
@@ -229,9 +229,10 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
-    """Return the tables of a tokenizer: a byte per ASCII character, an entry per code point.
+    """Return the tables of a tokenizer's rule.
 
-    ``rule`` is one of ``RULES``; layout as in ``kernels.text.folding``.
+    ``rule`` is one of ``RULES``. The first table has a byte per ASCII character, the second an
+    entry per code point, as in ``kernels.text.folding``.
     """
     return _token_tables(rule, _of_characters(normalisation))
 
@@ -263,7 +264,7 @@ def _token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint6
 # Of a few ways to normalise, which the tables of all rules share.
 @lru_cache(maxsize=8)
 def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
-    """Find the characters that stand for something else after folding, and their entries."""
+    """Find the characters that folding changes, and their entries."""
     folds: dict[int, np.uint64] = {}
     for row in _rows():
         # Most scripts know neither case nor accents: whole rows are passed over at once.
@@ -286,7 +287,7 @@ def _all_single() -> Bytes:
 
 
 def _between_spaces() -> Bytes:
-    """Return the parts of code points where tokens lie between white space."""
+    """Return code point classes for tokens between white space."""
     classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
     spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
     # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
@@ -301,7 +302,7 @@ def _between_line_ends() -> Bytes:
 
 
 def _words() -> Bytes:
-    """Return the parts of code points where tokens are words, or letters of unspaced scripts.
+    """Return code point classes for words and unspaced scripts.
 
     By rule WB4 of Unicode's word boundaries (UAX 29) marks and format characters never separate.
     """
@@ -339,7 +340,7 @@ def _entry(folded: bytes) -> np.uint64:
 
 
 def _are_several(entries: Uint64s) -> Bools:
-    """Return which entries have more than one character, by their first bytes."""
+    """Return a mask of entries with more than one character."""
     folded = entries.astype("<u8").view(np.uint8).reshape(-1, 8)
     is_there = np.arange(7) < (folded[:, 7:] & 15)
     several: Bools = (is_there & ((folded[:, :7] & 0xC0) != 0x80)).sum(axis=1) > 1
@@ -370,7 +371,7 @@ def _plain_entries() -> Uint64s:
 
 
 def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> TokenLists:
-    """Hash the tokens of folded texts by a rule, except of characters."""
+    """Hash the tokens of folded texts by rules except characters."""
     ascii_table, table = token_tables(rule, normalisation)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     hashes: Uint64s = np.empty(n_bytes + 1, np.uint64)
@@ -386,7 +387,7 @@ def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> Toke
 def locate_by_table(
     texts: Texts, rule: str, normalisation: Normalisation, n_tokens: int
 ) -> TokenSpans:
-    """Find the tokens that ``hash_by_table`` has found in the same texts."""
+    """Find the positions of the tokens of ``hash_by_table``."""
     ascii_table, table = token_tables(rule, normalisation)
     starts: Int64s = np.empty(n_tokens + 1, np.int64)
     stops: Int64s = np.empty(n_tokens + 1, np.int64)

@@ -32,13 +32,13 @@ _WORD = 64
 
 
 def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) -> ShingleLists:
-    """Fingerprint the runs of ``width`` bytes of each text, each run as a string.
+    """Fingerprint all runs of ``width`` bytes in each text.
 
-    A shorter text has one run, all of it. The seed selects a polynomial of 32, 40 or 64 ``bits``.
-    Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
-    n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
-    fingerprints, one to one, because they are linear, and similar strings would be neighbours in
-    their order.
+    A run is a string. A shorter text has one run, all of it. The seed selects a polynomial of 32,
+    40 or 64 ``bits``. Two given strings of at most n bytes have the same fingerprint under at most
+    one in 2^bits / (8 n) of the polynomials, for any strings chosen without knowledge of the seed.
+    ``mix64`` mixes fingerprints, one to one, because they are linear, and similar strings would be
+    neighbours in their order.
 
     References
     ----------
@@ -85,7 +85,7 @@ def draw_polynomial(seed: int, degree: int = 64) -> int:
 
 
 def is_irreducible(polynomial: int) -> bool:
-    """Return whether a polynomial over the integers modulo 2 is irreducible.
+    """Return whether a polynomial modulo 2 is irreducible.
 
     Ben-Or's test: t^(2^k) - t is the product of all irreducible polynomials whose degree divides k,
     so a reducible one shares a divisor with it for some k up to half its degree. Most fail early.
@@ -110,7 +110,7 @@ def remainder(dividend: int, polynomial: int) -> int:
 
 
 def _square(polynomial: int) -> int:
-    """Square a polynomial: modulo 2 each coefficient moves to twice its place."""
+    """Square a polynomial modulo 2 by spreading its coefficients."""
     return int(f"{polynomial:b}", 4)
 
 
@@ -141,18 +141,18 @@ def _word_tables(seed: int, ngram: int, bits: int) -> tuple[Uint64s, Uint64s, Ui
 
 
 def _modulus(seed: int, bits: int) -> int:
-    """Return a multiple of the polynomial that fills the words of rolling windows."""
+    """Return the polynomial, shifted to fill a word."""
     return draw_polynomial(seed, bits) << (_WORD - bits)
 
 
 def _short_table(seed: int, bits: int) -> Uint64s:
-    """Return bytes above the degree modulo the polynomial, shape (4, 256)."""
+    """Return all bytes above the degree, reduced, shape (4, 256)."""
     polynomial = draw_polynomial(seed, bits)
     return _rows_of_multiples(remainder(1 << bits, polynomial), polynomial, 4)
 
 
 def _rows_of_multiples(factor: int, polynomial: int, n_rows: int) -> Uint64s:
-    """Multiply a factor by every byte at t^0, t^8, and so on, shape (n_rows, 256)."""
+    """Multiply ``factor * t^8j`` by every byte in row j."""
     factors = [remainder(factor << 8 * j, polynomial) for j in range(n_rows)]
     return np.stack([_multiples(shifted, polynomial) for shifted in factors])
 
@@ -197,7 +197,7 @@ class Fingerprints:
 
     @classmethod
     def of(cls, options: FingerprintOptions, seed: int | None) -> Self:
-        """Return the fingerprints of options; the mixer ignores the seed."""
+        """Return the fingerprints of options, without the mixer's seed."""
         kind = options.fingerprint or "mixer"
         if seed is None or kind == "mixer":
             seed = 42
@@ -214,7 +214,7 @@ class Fingerprints:
 
 
 def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
-    """Shorten hashes of the mixer to their highest bits, and mix them again."""
+    """Shorten hashes to their highest bits and mix them again."""
     if bits == 64:
         return lists
     values: Uint64s = mix_words(lists.values >> np.uint64(64 - bits))
@@ -297,7 +297,7 @@ def shingle_scheme(
 
 
 def digest_token_lists(token_lists: TokenLists) -> Uint64s:
-    """Digest each token sequence to 128 bits, shape (n, 2): equal for exact copies."""
+    """Digest token sequences to 128 bits, shape (n, 2)."""
     digests: Uint64s = np.empty((len(token_lists), 2), np.uint64)
     tokens.digest_tokens(token_lists.values, token_lists.offsets, digests)
     return digests
@@ -347,7 +347,7 @@ def shingle_set_sizes(lists: ShingleLists) -> Int64s:
 
 
 def digest_sets(sets: ShingleSets) -> Uint64s:
-    """Digest each set to 128 bits, shape (n, 2): equal for equal sets."""
+    """Digest sets to 128 bits, shape (n, 2)."""
     ends = np.cumsum(sets.sizes)
     offsets: Int64s = np.concatenate([[0], ends]).astype(np.int64)
     values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
@@ -366,7 +366,7 @@ def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
 
 
 def take_ranges(values: Uint64s, starts: Int64s, stops: Int64s) -> TokenLists:
-    """Return a list per range of values; ranges may overlap, in any order."""
+    """Return one list per range of values, also overlapping ranges."""
     sizes = stops - starts
     offsets = offsets_of(sizes)
     taken: Uint64s = np.empty(int(offsets[-1]), np.uint64)

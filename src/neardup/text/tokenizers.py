@@ -54,17 +54,18 @@ class Tokenizer(ABC):
 
     @property
     def splits_characters(self) -> bool:
-        """Whether a character may become several tokens."""
+        """Return whether a character may become several tokens."""
         return True
 
     def describe(self) -> dict[str, object]:
-        """Return all settings that decide the tokens except folding, as plain values."""
+        """Return all settings that decide the tokens, except folding."""
         return {"tokenizer": self.name}
 
     def texts_in_index(self, texts: pa.Array, ids: pa.Array, language: int = IN_MEMORY) -> Texts:
-        """Return texts of an index; documents without a file get languages by their ids.
+        """Return texts of an index with their languages.
 
-        ``language`` is the language of their file; texts of an index have none.
+        ``language`` is the language of the texts' file. Without a file the ids of the texts decide
+        the languages.
         """
         by_ids = self.is_by_file and language == IN_MEMORY
         return Texts.from_arrow(texts, languages_of_ids(ids) if by_ids else language)
@@ -83,7 +84,7 @@ class Tokenizer(ABC):
         """
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of each text, and mark tokens that begin a character.
+        """Hash tokens and mark each token that begins a character.
 
         A token that shares a character with the token before it is not marked.
         """
@@ -134,7 +135,7 @@ def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
 def locate_strings(
     texts: Texts, normalisation: Normalisation, cut: Cut
 ) -> tuple[TokenLists, TokenSpans]:
-    """Cut normalised, folded strings; return tokens with positions."""
+    """Cut normalised, folded strings into tokens with positions."""
     formed = form_texts(texts, normalisation)
     strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
     lists, places = cut([normalisation.fold_text(string) for string in strings])
@@ -164,7 +165,7 @@ def _hash_token(token: object) -> int:
 
 
 def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int64s]:
-    """Return the byte edges in a text of each character of its folded form.
+    """Return each folded character's byte edges in a text.
 
     Both arrays have one value more than the folded text has characters. An edge inside the
     expansion of a character is the start or the stop of that character; dropped characters belong
@@ -191,14 +192,14 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
 
 @dataclass(frozen=True)
 class TableTokenizer(Tokenizer):
-    """Cut at characters by the tables of a rule in ``text.forms``, in compiled code."""
+    """Cut texts at characters by the tables of a rule."""
 
     name: str
     normalisation: Normalisation
 
     @property
     def splits_characters(self) -> bool:
-        """Whether a normal form may make several tokens of a character."""
+        """Return whether characters may be split into several tokens."""
         return self.normalisation.unicode_form is not None
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
@@ -225,14 +226,14 @@ class TableTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CharacterTokenizer(TableTokenizer):
-    """Cut texts into characters, also separators, with kernels of their own.
+    """Cut texts into characters, including separators.
 
     A character that folds to several is as many tokens, all at its position.
     """
 
     @property
     def splits_characters(self) -> bool:
-        """Whether a character may become several."""
+        """Return whether a character may become several tokens."""
         return super().splits_characters or self.normalisation.folds
 
     def _hash(self, texts: Texts) -> TokenLists:
@@ -270,7 +271,7 @@ class LineTokenizer(TableTokenizer):
 
 
 def _trimmed(texts: Texts) -> Texts:
-    """Replace white space at ends of lines by newlines, which keeps positions."""
+    """Replace white space at ends of lines, keeping positions."""
     # Only this tokenizer needs it.
     from neardup.kernels.text.tokens import trim_lines
 
@@ -311,7 +312,7 @@ class ByteTokenizer(Tokenizer):
         return lists, TokenSpans(starts, starts + 1)
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
-        """Hash the bytes of each text, and mark bytes that begin a character."""
+        """Hash bytes and mark each byte that begins a character."""
         data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
         # All bytes but 10xxxxxx.
         return replace(self.hash_tokens(texts), heads=(data & 0xC0) != 0x80)
@@ -322,9 +323,9 @@ class ByteTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CodeTokenizer(Tokenizer):
-    """Cut programs into tokens, ignoring names, values and comments; see ``text.code``.
+    """Cut programs into tokens without names, values and comments.
 
-    ``language`` is a name that Pygments has, or None for the language of each text's file.
+    ``language`` is Pygments' name of a language, or None for the language of each text's file.
     """
 
     language: str | None = None
@@ -332,12 +333,12 @@ class CodeTokenizer(Tokenizer):
 
     @property
     def is_by_file(self) -> bool:  # type: ignore[override]
-        """Whether no language was named for all texts."""
+        """Return whether each text's file decides the language."""
         return self.language is None
 
     @property
     def splits_characters(self) -> bool:
-        """Whether lexers cut within characters, which they do not."""
+        """Return False, because lexers do not cut within characters."""
         return False
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
@@ -373,7 +374,7 @@ class CodeTokenizer(Tokenizer):
         return [LANGUAGES[number] for number in texts.languages.tolist()]
 
     def describe(self) -> dict[str, object]:
-        """Return the language, if one is set for all, and the version of the lexers."""
+        """Return the language, if set, and the version of lexers."""
         from neardup.text.code import LEXERS
 
         own = {} if self.language is None else {"language": self.language}
@@ -381,7 +382,7 @@ class CodeTokenizer(Tokenizer):
 
 
 def _code_tokenizer(language: str) -> CodeTokenizer:
-    """Return the tokenizer of programs in a language, by any name in Pygments."""
+    """Return the tokenizer of programs in a Pygments language."""
     from neardup.text.code import language_of
 
     name = language_of(language)
@@ -399,7 +400,7 @@ def _code_tokenizer(language: str) -> CodeTokenizer:
 
 @dataclass(frozen=True)
 class NamedTokenizer:
-    """Recipe of a named tokenizer, made from its name and a normalisation.
+    """Recipe that makes a named tokenizer for a normalisation.
 
     ``casefold`` is the default of folding case; ``normalises`` whether normalisation applies.
     """
@@ -424,7 +425,7 @@ KNOWN_NAMES = ", ".join(NAMED)
 
 
 def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
-    """Return the tokenizer of a name; None for a file, a function or an unknown name."""
+    """Return the recipe of a tokenizer's name, or None."""
     return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
@@ -439,14 +440,14 @@ string without a position is searched in the text after the token before it.
 
 @dataclass(frozen=True)
 class FunctionTokenizer(Tokenizer):
-    """Call a function for each text; as fast as that function."""
+    """Call a Python function for each text."""
 
     function: TokenFunction
     normalisation: Normalisation
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """Module and name of the function: give a changed function another name."""
+        """Return module and name, equal even for a changed function."""
         function = self.function
         return (
             f"{getattr(function, '__module__', '?')}."
@@ -454,7 +455,7 @@ class FunctionTokenizer(Tokenizer):
         )
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of the function: strings as UTF-8, integers as 8 bytes."""
+        """Hash tokens, strings as UTF-8 and integers as 8 bytes."""
         strings = folded_strings(texts, self.normalisation)
         return hash_lists([[token for token, _ in self._read(text)] for text in strings])
 
@@ -526,7 +527,7 @@ class FunctionTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class ShingledTokenizer(Tokenizer):
-    """Cut texts into runs of ``ngram`` tokens of another tokenizer, each run a token.
+    """Cut texts into runs of ``ngram`` tokens as single tokens.
 
     A run spans from its first token to its last; neighbours overlap. A text of fewer tokens is one
     run.
@@ -542,7 +543,7 @@ class ShingledTokenizer(Tokenizer):
 
     @property
     def is_by_file(self) -> bool:  # type: ignore[override]
-        """Whether the language of its file decides the tokens of a text."""
+        """Return whether the file's language decides the tokens."""
         return self.tokenizer.is_by_file
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
@@ -590,7 +591,7 @@ class FileTokenizer(Tokenizer):
         return hash_lists([encoding.ids for encoding in encodings])
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the token ids of each text, and find their places."""
+        """Hash token ids and locate the tokens of each text."""
 
         def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
             encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
@@ -601,7 +602,7 @@ class FileTokenizer(Tokenizer):
 
 
 def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
-    """Load a ``tokenizer.json``; the name includes a digest of the file.
+    """Load a ``tokenizer.json`` and name it by its digest.
 
     Raises
     ------
@@ -644,7 +645,7 @@ def make_tokenizer(
     normalisation: Normalisation,
     language: str | None = None,
 ) -> Tokenizer:
-    """Make a tokenizer from a name, a path or a function.
+    """Make a tokenizer from a name, path or function.
 
     Parameters
     ----------

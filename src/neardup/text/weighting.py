@@ -1,4 +1,4 @@
-"""Weigh tokens by term frequency and by rarity among all documents."""
+"""Weigh tokens by their frequency and their rarity among documents."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Weighting:
 
     @property
     def counts_only(self) -> bool:
-        """Whether weights are plain counts (1 for ``binary``), which need no storage."""
+        """Return whether weights are plain counts, which need no storage."""
         return self.idf == "unary" and self.tf in ("binary", "raw")
 
     def describe(self) -> dict[str, object]:
@@ -97,7 +97,7 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
 
 
 def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
-    """Return the term frequency of each of some numbers of occurrences."""
+    """Return the term frequency for each number of occurrences."""
     _TF.given(tf)
     if tf == "binary":
         return np.minimum(f, 1.0)
@@ -126,7 +126,7 @@ class DocumentFrequencies:
         return len(self.hashes)
 
     def digest(self) -> str:
-        """Return a digest of all counts, equal for the same documents in any order."""
+        """Return a digest of all counts, whatever the documents' order."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(str(self.n_documents).encode())
         for column in (self.hashes, self.counts):
@@ -134,20 +134,20 @@ class DocumentFrequencies:
         return digest.hexdigest()
 
     def counts_of(self, hashes: Uint64s) -> Int64s:
-        """Return the number of documents with each token, 0 for an unknown one."""
+        """Count the documents of each token, 0 if unknown."""
         if not len(self):
             return np.zeros(len(hashes), np.int64)
         places = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         return np.where(self.hashes[places] == hashes, self.counts[places], np.int64(0))
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
-        """Return the inverse document frequency of each of these tokens, never below 2^-16."""
+        """Return the inverse document frequency of tokens, at least 2^-16."""
         if idf == "unary":
             return np.ones(len(hashes), np.float64)
         return self.idf_of_counts(self.counts_of(hashes), idf)
 
     def idf_of_counts(self, counts: Int64s, idf: InverseFrequency) -> Floats:
-        """Return the inverse frequency of tokens in these numbers of documents, 1 at least."""
+        """Return inverse frequencies by document counts, 0 taken as 1."""
         _IDF.given(idf)
         if idf == "unary":
             return np.ones(len(counts), np.float64)
@@ -171,7 +171,7 @@ def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
 
 
 def join_frequencies(parts: Iterable[DocumentFrequencies]) -> DocumentFrequencies:
-    """Add up the frequencies of different documents; memory as of ``count_documents``."""
+    """Add up document frequencies with the memory of ``count_documents``."""
     n_documents = 0
     runs: list[tuple[Uint64s, Int64s]] = []
     for part in parts:
@@ -222,7 +222,7 @@ def _logarithms(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WeightedScheme:
-    """Weights of shingles.
+    """Settings of the weights of shingles.
 
     ``frequencies`` counts the documents of each shingle; it is None for ``unary`` only.
     """
@@ -237,12 +237,12 @@ class WeightedScheme:
 
     @property
     def needs_frequencies(self) -> bool:
-        """Whether weights depend on how many documents have a token."""
+        """Return whether weights depend on document frequencies."""
         return self.weighting.idf != "unary"
 
     @property
     def lacks_frequencies(self) -> bool:
-        """Whether documents have to be counted before anything can be weighed."""
+        """Return whether documents must be counted before weighing."""
         return self.needs_frequencies and self.frequencies is None
 
 
@@ -270,7 +270,7 @@ def weighted_sets(
 def weighted_set_of_numbers(
     tokens: TokenLists, numbers: Floats, shingles: ShingleScheme, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Return the weighted set of one text from its tokens and their counts.
+    """Return a text's weighted set from tokens and their counts.
 
     Counts need not be whole; counts of equal shingles add up.
     """
@@ -283,7 +283,7 @@ def weighted_set_of_numbers(
 def _weigh(
     values: Uint64s, starts: Int64s, counts: Int64s, table: Floats, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Weigh the shingles of texts by a table of their counts."""
+    """Weigh the shingles of texts by their counts."""
     inverses = np.ones(len(values))
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
@@ -303,7 +303,7 @@ def _weigh(
 
 
 def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
-    """Digest each set to 128 bits, shape (n, 2): equal for equal elements and weights."""
+    """Digest weighted sets to 128 bits, shape (n, 2)."""
     offsets = offsets_of(sets.sizes)
     both: Uint64s = np.empty((2, int(offsets[-1])), np.uint64)
     for column, source in zip(both, (sets.values, sets.weights), strict=True):
