@@ -1,4 +1,4 @@
-"""An index of documents: find the documents of a collection that are similar to a text.
+"""Find the documents of an index that resemble a text.
 
 Candidates share a MinHash band key, pass filters, and are compared exactly. ``segment`` stores
 immutable segments, ``delta`` holds documents in memory, ``index`` is a reader's view of both,

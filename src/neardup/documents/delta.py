@@ -1,7 +1,6 @@
-"""Documents in memory: insertions that wait for a commit, or for a segment, and denied documents.
+"""Pending and denied documents of an index, in memory.
 
-A commit of a few documents writes a row of the database, which everyone who opens the index takes
-into memory again.
+A commit of a few documents writes a database row that each reader loads into memory.
 """
 
 from __future__ import annotations
@@ -47,9 +46,10 @@ _FEW = 32
 
 
 class Delta:
-    """Documents in memory, which are found as those of a segment are; for one thread at a time.
+    """Documents in memory, found like documents of a segment.
 
-    Documents are only ever appended, so a ``fixed`` copy stays as it is, for any number of threads.
+    For one thread at a time. Documents are only ever appended, so a ``fixed`` copy does not change
+    and is safe for any number of threads.
     """
 
     def __init__(self, scheme: DocumentScheme) -> None:
@@ -86,7 +86,7 @@ class Delta:
     def add(
         self, identifier: Id, text: str | None, columns: dict[str, Any], queries: Queries
     ) -> None:
-        """Append a signed document, whose id is new."""
+        """Append a signed document with a new id."""
         text = text if self.scheme.with_text else None
         cells = as_cells(identifier, columns, self.scheme.columns)
         own = replace(queries, sets=None)
@@ -119,7 +119,7 @@ class Delta:
         self.n_documents += 1
 
     def went(self, identifier: Id, kept_id: str, digest: Uint64s, similarity: float) -> None:
-        """Note that a document is left out in favour of another one."""
+        """Record that a document is left out for its keeper."""
         self._gone.append((identifier, kept_id, digest, similarity))
         self._rows_of_gone[digest.tobytes()].append(self.n_gone)
         self.n_gone += 1
@@ -160,7 +160,7 @@ class Delta:
     # What a segment has, too.
 
     def find(self, sought: Sought) -> Found:
-        """Find rows that share a band key with texts, and exact copies, also among the gone."""
+        """Find rows by band key, exact copies, and left-out copies."""
         candidates, copies, went = [], [], []
         of_keys, of_digests = self._rows_of_keys, self._rows_of_digests
         queries, n = sought.queries, self.n_documents
@@ -180,7 +180,7 @@ class Delta:
         return Found(_pairs(candidates), _pairs(copies), went)
 
     def _may_match(self, queries: Queries) -> Any:
-        """Return which texts have any key or digest that is here."""
+        """Mark the texts with a known key or digest."""
         keys = np.array([key for _, key in list(self._rows_of_keys)], np.uint64)
         digests = b"".join([*list(self._rows_of_digests), *list(self._rows_of_gone)])
         firsts = np.frombuffer(digests, np.uint64)[::2]
@@ -223,7 +223,7 @@ class Delta:
         return join_sets(*sets)
 
     def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some rows, in any order, as large strings."""
+        """Return the ids of rows as large strings."""
         return pa.array([str(self._ids[row]) for row in rows.tolist()], pa.large_string())
 
     def id_of(self, row: int) -> str:
@@ -231,11 +231,11 @@ class Delta:
         return str(self._ids[row])
 
     def records(self, rows: Int64s) -> Iterator[pa.Table]:
-        """Yield the records of some rows, which ascend."""
+        """Yield the records of ascending rows."""
         return (records for _, records in self.runs(rows))
 
     def runs(self, rows: Int64s) -> Iterator[tuple[Int64s, pa.Table]]:
-        """Yield parts of some rows with their records, whose columns have one type each."""
+        """Yield parts of some rows with records of uniform types."""
         for start, stop, columns in join_cells([self._cells[row] for row in rows.tolist()]):
             own = rows[start:stop]
             queries = self.signed(own)
@@ -261,7 +261,7 @@ class Delta:
         )
 
     def gone_tables(self) -> Iterator[pa.Table]:
-        """Yield the documents that were left out in favour of others."""
+        """Yield the documents that were left out for their keepers."""
         if self.n_gone:
             ids, kept_ids, digests, similarities = zip(*self._gone[: self.n_gone], strict=True)
             kept = pa.array(kept_ids, pa.large_string())

@@ -1,4 +1,4 @@
-"""An index of documents: add, remove and deny documents, and merge segments."""
+"""Change an index of documents, and merge its segments."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ _log = job_logger(__name__)
 
 
 class DeniedDocument(NamedTuple):
-    """A document that was left out, and the denied one that it is or, by estimate, is similar to.
+    """A document left out because of a denied document.
 
-    ``exact``: it has the same tokens; else ``similarity`` is an estimate.
+    ``exact``: both have the same tokens; else ``similarity`` is an estimate.
     """
 
     id: str | int
@@ -70,7 +70,7 @@ class DeniedDocument(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadDocuments:
-    """Documents of a block, in the order of their row ``numbers``, and rows that were left out."""
+    """Documents of a block with row ``numbers``, and skipped rows."""
 
     source: str
     numbers: Int64s
@@ -144,7 +144,7 @@ def read_block(
 def _user_columns(
     source: Source, block: RowBlock, names: Sequence[str], select: Bools | None
 ) -> pa.Table | None:
-    """Return the user's columns that an index keeps, None if it keeps none."""
+    """Return the user's columns for the index, None without any."""
     if not names:
         return None
     table = block.some_columns(names, select)
@@ -215,7 +215,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     def view_of(
         self, contents: Contents, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
-        """Combine all segments, and the documents in rows of the database, to an index."""
+        """Combine all segments and the database's documents into an index."""
         pending = self._pending.read(restored, contents.pending)
         denied = self._denied.read(restored, contents.denied)
         return combine(contents, restored, parts, pending, denied)
@@ -228,9 +228,9 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         *,
         frequencies: DocumentFrequencies | None = None,
     ) -> Iterator[Adding]:
-        """Make the next state of an index, within a block of ``changing``.
+        """Make the next state of an index within ``changing``.
 
-        All that was added is there when the block ends, and nothing if an error ends it. Pending
+        All additions are committed at the end of the block, and none after an error. Pending
         documents go first into the same segment. ``frequencies`` decide the weights of shingles.
         """
         contents = index.contents
@@ -248,10 +248,10 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             self.database.commit(contents)
 
     def put_away(self, index: OpenDocuments, delta: Delta, runner: Runner) -> bool:
-        """Make documents in memory durable; return whether they are in a segment.
+        """Make documents durable, and return whether in a segment.
 
-        In a block of ``changing``; ``index`` may have lost some documents since. A few go into the
-        database; a segment is a file, which is merged with others later on.
+        Within a block of ``changing``; ``index`` may have lost some documents since. A few
+        documents go into the database. A segment is a file, and later merged with other segments.
         """
         before = index.manifest.pending
         n = sum(each.n_documents + each.n_gone for each in (delta, before))
@@ -301,10 +301,9 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         return addition
 
     def merge_tiers(self, runner: Runner) -> None:
-        """Merge segments after an addition, as long as there are too many.
+        """Merge segments after an addition while there are too many.
 
-        An error is logged and not raised: what was added before is there, and the next addition
-        tries again.
+        An error is logged and not raised: the addition is complete, and the next one tries again.
         """
         try:
             while count_to_merge(_sizes(self.database.read().manifest)):
@@ -329,9 +328,9 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     def remove(
         self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
     ) -> DocumentRemovalResult:
-        """Take documents out; all of them or none.
+        """Remove documents by id, all of them or none.
 
-        ``deny``: they are left out where they come again, and so is what had gone for them.
+        ``deny``: later additions leave out the removed documents and their orphans.
         """
         wanted = wanted_ids(ids)
         with self.changing(runner) as index:
@@ -353,7 +352,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
 
 
 def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> None:
-    """Write the live documents of a segment to another one, with their signatures."""
+    """Copy a segment's remaining documents, with their signatures."""
     segment, rows = index.segments[number], index.live_rows(number)
     if isinstance(segment, Delta):
         _write_delta(segment, rows, writer)
@@ -365,7 +364,7 @@ def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> N
 
 
 def _write_delta(delta: Delta, rows: Int64s, writer: DocumentSegmentWriter) -> None:
-    """Write documents in memory, of which neighbours have columns of the same types."""
+    """Write documents in memory, in runs with uniform column types."""
     for start in range(0, len(rows), _WRITTEN_AT_ONCE):
         for own, records in delta.runs(rows[start : start + _WRITTEN_AT_ONCE]):
             ids = delta.ids_of(own).cast(delta.id_type)
@@ -373,7 +372,7 @@ def _write_delta(delta: Delta, rows: Int64s, writer: DocumentSegmentWriter) -> N
 
 
 def _has_keeper(index: OpenDocuments, number: int, gone: pa.Table) -> Bools:
-    """Return whether the keepers of gone documents of a segment are still there."""
+    """Mark left-out documents of a segment with a remaining keeper."""
     keepers = index.documents_of_ids(gone["kept_id"].combine_chunks())
     # A document of the same id that came later is another one.
     is_there: Bools = (keepers >= 0) & (keepers < index.first_documents[number + 1])
@@ -385,10 +384,10 @@ def _sizes(manifest: Manifest) -> list[int]:
 
 
 def count_to_merge(sizes: Sequence[int]) -> int:
-    """Count the last segments that are to become one, by their numbers of documents; 0 for none.
+    """Count the last segments to merge, given their document counts.
 
-    Only neighbours, because documents keep their order. So a small segment in front of a larger one
-    goes with that.
+    0 for none. Only neighbours are merged, because documents keep their order, so a small segment
+    in front of a larger one is merged with it.
     """
     # Sizes up to 1,024 are of tier 0, up to 8 times as many of tier 1, and so on.
     tiers = [max(0, math.ceil(math.log(max(size, 1) / _LEAST, FANOUT))) for size in sizes]
@@ -408,12 +407,11 @@ _ORPHANS = pa.schema(
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class DocumentRemovalResult(RemovalResult):
-    """What was taken out of an index of documents, with what had gone for that.
+    """Removed documents of an index, with their orphans.
 
-    ``orphans`` lists documents that are not in the index because they went for one that was taken
-    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again, unless
-    they were denied: ``n_denied`` documents, those of them that have tokens, are left out from now
-    on.
+    ``orphans`` lists documents that were left out in favour of a removed document: ``id``,
+    ``kept_id`` and ``similarity``. They have to be added again, unless they were denied: later
+    additions leave out ``n_denied`` documents, all of them with tokens.
     """
 
     orphans: pa.Table
@@ -475,7 +473,7 @@ def _deny(
 
 
 def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
-    """Return signatures of documents that are only known by their digests."""
+    """Return signatures of documents known only by their digests."""
     n = len(digests)
     numbers: Int64s = np.arange(n + 1, dtype=np.int64)
     filters = Filters(np.zeros(n, np.uint64), numbers, np.zeros(n, np.int64))
@@ -485,7 +483,7 @@ def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
 
 
 def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
-    """Return the documents that were left out in favour of some of the index, and their digests."""
+    """Return the documents left out for ``ids``, with their digests."""
     parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
     for number, segment in enumerate(index.segments):
         for gone in segment.gone_tables():
@@ -505,7 +503,7 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s
 
 
 def check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:
-    """Raise if an index or insertions have a document of an id."""
+    """Raise if an index or its insertions have an id."""
     name = str(identifier)
     if delta.may_have_id(name, 0) or base.has_id(name):
         message = (

@@ -1,4 +1,4 @@
-"""Which documents of an index are similar to texts, each compared exactly.
+"""Find and exactly compare similar documents of an index.
 
 Documents of sources are looked up block by block.
 """
@@ -64,7 +64,7 @@ _CLOSE = 1e-12
 
 @dataclass(frozen=True)
 class Hits(Rows):
-    """Pairs of a query and a document that are similar, in the order of both.
+    """Pairs of queries and similar documents, in order of both.
 
     ``overlaps`` are the common shingles or weights, ``sizes`` the totals of the documents.
     """
@@ -77,10 +77,10 @@ class Hits(Rows):
 
 
 def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
-    """Find all documents to which texts are similar and with which they share a band.
+    """Find similar documents that share a band with a text.
 
-    Of directed measures the text is the first and the document the second. Every hit is compared
-    exactly; one at the threshold of the index is found with its recall or more.
+    Directed measures take the text first and the document second. Every hit is compared exactly; a
+    document at the threshold of the index is found with its recall or more.
     """
     if not queries.is_filled.any():
         return Hits.of_none()
@@ -92,11 +92,11 @@ def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
 def find_estimated(
     index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, threshold: Fraction
 ) -> Hits:
-    """Find documents by MinHash signatures of texts, whose sets nobody knows.
+    """Find documents by MinHash signatures of texts without sets.
 
-    Those that share a band are signed as the texts were, and similarities are the shares of equal
-    positions: estimates, of which those are hits that reach the threshold. The signatures are of
-    the index's shingles and functions, and have as many positions as its bands or more.
+    Documents with a common band are signed like the texts. A similarity is the share of equal
+    positions, an estimate; a hit reaches the threshold. The signatures have the index's shingles
+    and functions, and at least as many positions as its bands.
     """
     banding = index.scheme.banding
     n_positions = signatures.values.shape[1]
@@ -133,7 +133,7 @@ def _hits_among(
     measure: Measure,
     candidates: Iterable[tuple[Int64s, Int64s]],
 ) -> Hits:
-    """Compare texts with candidates, which are rows of one segment after the other."""
+    """Compare texts with candidate rows, segment by segment."""
     parts: list[Hits] = []
     for number, (of_queries, rows) in enumerate(candidates):
         if len(rows) and len(index.removed[number]):
@@ -149,13 +149,11 @@ def _hits_among(
 
 
 def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
-    """Find the document in favour of which each text is left out.
+    """Find the keeper of each text that is left out.
 
-    Numbers from those of all documents on are denied ones.
-
-    The first denied document that is an exact copy of it, then the first such of the others; else
-    what a copy of it went for earlier, if that is still there; else the most similar document, the
-    first on a tie; else the denied one that it is estimated to be most similar to.
+    A keeper is the first denied exact copy; else the first exact copy in the index; else the
+    remaining keeper of a copy left out earlier; else the most similar document, the first on a tie;
+    else the denied document of the highest estimate. Denied documents have the last numbers.
     """
     n = len(queries)
     answers = EarlierKeepers(
@@ -189,9 +187,9 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
 
 @dataclass(frozen=True)
 class Denials:
-    """Which texts are denied, ascending, and by which rows of ``index.denied``.
+    """Denied texts, ascending, with their rows of ``index.denied``.
 
-    Those that ``are_exact`` have the same tokens; ``similarities`` of others are estimates.
+    Texts with ``are_exact`` have the same tokens; other ``similarities`` are estimates.
     """
 
     texts: Int64s
@@ -208,7 +206,7 @@ def find_denied(
     *,
     by_estimate: bool = True,
 ) -> Denials:
-    """Find which of some texts are denied.
+    """Find the denied documents of some texts.
 
     By the first document with the same tokens; else, ``by_estimate``, by the one that it is most
     similar to, the first on a tie, if that is beyond doubt: see ``estimate_pairs``.
@@ -239,7 +237,7 @@ def find_denied(
 def _estimate(
     denied: Searchable, queries: Queries, own: Int64s, rows: Int64s, measure: Measure
 ) -> tuple[Int64s, Int64s, Floats]:
-    """Return those pairs of texts and denied documents that are similar, by estimate."""
+    """Return the similar texts and denied documents, by estimate."""
     own, rows, _ = _sieve(denied, queries, own, rows, measure)
     distinct, places = _distinct(rows, queries)
     assert queries.filters is not None
@@ -257,7 +255,7 @@ def _settle_denied(
     *,
     by_estimate: bool,
 ) -> None:
-    """Have texts that nothing was found for go for denied documents."""
+    """Record denied documents as answers of texts without an answer."""
     is_open = answers.documents < 0
     found = find_denied(index, queries, measure, is_open, by_estimate=by_estimate)
     answers.documents[found.texts] = found.rows + index.first_denied
@@ -268,7 +266,7 @@ def _settle_denied(
 
 
 def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
-    """Return the most similar document of each query that has any, the first on a tie."""
+    """Return each query's most similar document, first on a tie."""
     hits = hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
     if measure.is_weighted or isinstance(measure, Cosine):
@@ -282,7 +280,7 @@ def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
 
 
 def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure: Measure) -> int:
-    """Compare similarities that floats may not tell apart, or tell apart though they are equal."""
+    """Return the first best place by exact comparison of similarities."""
     sets = queries.sets
     assert sets is not None
     within = np.arange(start, stop)
@@ -335,7 +333,7 @@ def _compare(
     measure: Measure,
     first_document: int,
 ) -> Iterator[Hits]:
-    """Compare queries with candidates of a segment; pairs are in the order of queries and rows."""
+    """Compare queries with a segment's candidates, in order of both."""
     bounds = [0, len(rows)]
     # A few candidates are compared in the time that it takes to ask their filters.
     if len(rows) > _FEW:
@@ -361,7 +359,7 @@ def _compare(
 
 
 def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:
-    """Return the distinct rows, ascending, and the place of each of the rows among them."""
+    """Return the ascending distinct rows, and each row's position."""
     if len(queries) == 1:
         # They are so already.
         return rows, np.arange(len(rows))
@@ -371,7 +369,7 @@ def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:
 def _sieve(
     segment: Searchable, queries: Queries, of_queries: Int64s, rows: Int64s, measure: Measure
 ) -> tuple[Int64s, Int64s, Int64s]:
-    """Drop the pairs that filters prove to be below the threshold; return sizes of the others."""
+    """Drop pairs that filters exclude, and return the remaining sizes."""
     assert queries.filters is not None
     distinct, places = _distinct(rows, queries)
     filters = join_filters([queries.filters, segment.filters_of(distinct)])
@@ -388,17 +386,17 @@ CHANCE = 1e-3
 
 
 def can_estimate(measure: Measure) -> bool:
-    """Return whether filters tell how alike two sets are, by a measure.
+    """Return whether filters can estimate similarities of a measure.
 
-    Those of containment have bits that are set, not turned, and weighted sets have none.
+    Filters of containment have bits that are set, not flipped, and weighted sets have no filters.
     """
     return not measure.is_weighted and measure.code not in (CONTAINMENT, MAX_CONTAINMENT)
 
 
 def estimate_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Floats:
-    """Estimate how similar pairs of sets are of which there are filters alone.
+    """Estimate the similarity of pairs of sets from their filters.
 
-    NaN where a pair below the threshold may look so by more than ``CHANCE``.
+    NaN if a pair below the threshold could have these filters with a probability above ``CHANCE``.
 
     Notes
     -----
@@ -427,14 +425,14 @@ def estimate_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measu
 
 
 def _chance(n: int, mean: float) -> float:
-    """Bound the probability that n or more of some rare events happen."""
+    """Bound the probability of n or more rare events."""
     if n <= mean:
         return 1.0
     return math.exp(n - mean + n * math.log(mean / n))
 
 
 def _count_bits(filters: Filters, a: int, b: int) -> tuple[int, int]:
-    """Return how many bits two filters have, folded to one size, and in how many they differ."""
+    """Return the size of two folded filters, and differing bits."""
     offsets = filters.offsets
     both = [filters.words[offsets[each] : offsets[each + 1]] for each in (a, b)]
     n_words = min(map(len, both))
@@ -444,7 +442,7 @@ def _count_bits(filters: Filters, a: int, b: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class LookedUp:
-    """Documents of a block, the numbers of their tokens, and what they are similar to."""
+    """Documents of a block, with token counts and hits."""
 
     ids: pa.Array
     skipped: Sequence[tuple[str, int, str]]
@@ -461,7 +459,7 @@ def look_up_block(
     source: Source,
     block: RowBlock,
 ) -> LookedUp:
-    """Look up every document of a block; of each the most similar are found, as many as limited."""
+    """Look up a block's documents, with ``limit`` hits at most."""
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
     texts = Texts.from_arrow(rows.texts, block.language)
     queries = queries_of_texts(texts, index.opened.scheme)
@@ -472,13 +470,13 @@ def look_up_block(
 
 
 def most_similar(hits: Hits, limit: int | None) -> Hits:
-    """Return hits in the order of queries, the most similar first, so many of each; None is all."""
+    """Return each query's ``limit`` most similar hits, None for all."""
     hits = in_rank_order(hits)
     return hits.take(first_of_each(hits.queries, limit))
 
 
 def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
-    """Return the places of the first rows of each query, at most so many; queries ascend."""
+    """Return the first ``limit`` places of each of ascending queries."""
     if limit is None:
         return np.arange(len(queries))
     starts = np.searchsorted(queries, queries)
@@ -486,5 +484,5 @@ def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
 
 
 def in_rank_order(hits: Hits) -> Hits:
-    """Return hits in the order of queries, the most similar first, on a tie the first added."""
+    """Sort hits by query, falling similarity, and order of addition."""
     return hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))

@@ -1,4 +1,4 @@
-"""An index of documents where another collection may be named."""
+"""Resolve another collection, or an index in its place."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class DocumentIndexSource(IndexSource):
 def index_among(
     against: Any, tokenizer: str | Path | TokenFunction | None = None
 ) -> DocumentHandle | None:
-    """Return the index of documents that is named as the other collection, None if none is.
+    """Return the index named as the other collection, or None.
 
-    See ``index_and_others``; here nothing may be named beside it.
+    See ``index_and_others``; here no other collection may be named in addition.
     """
     handle, others = index_and_others(against, tokenizer)
     if handle is not None and others is not None:
@@ -92,7 +92,7 @@ def index_and_others(
     *,
     may_be_new: bool = False,
 ) -> tuple[DocumentHandle | None, Any]:
-    """Return the index of documents that is named among others, and these, as they were named.
+    """Separate the named index of documents from other collections.
 
     None is none. An index is a folder, in a list a ``Path``, or an object such as a
     ``DocumentIndex``; what that has inserted is committed, so that it is seen. What ``may_be_new``
@@ -131,13 +131,13 @@ def index_and_others(
 
 
 def _without(index: Any, against: Any) -> Any:
-    """Return what is named beside an index, None if it is nothing."""
+    """Return ``against`` without its index, None if nothing remains."""
     rest = [each for each in against if each is not index] if against is not index else []
     return rest or None
 
 
 def _names_nothing(name: Any) -> bool:
-    """Return whether nothing is there of a name that a folder may have, and no documents."""
+    """Return whether a name can stand for a new folder."""
     return (
         isinstance(name, str | os.PathLike)
         and not os.path.lexists(name)
@@ -152,9 +152,10 @@ def resolve_other(
     resolve: Callable[[Any], Inputs],
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> Inputs:
-    """Return the sources of another collection, which may be an index whose texts are all read.
+    """Return the sources of another collection or an index.
 
-    All else ``resolve`` finds. A tokenizer that is a file or a function may be that of the index.
+    ``resolve`` finds everything but an index, whose texts are all read. A tokenizer that is a file
+    or a function may belong to the index.
     """
     handle = index_among(against, own_tokenizer(tokenizer))
     if handle is None:
@@ -168,9 +169,9 @@ def resolve_against(
     options: AgainstOptions,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> Inputs | None:
-    """Return the sources of another collection, None if there is none.
+    """Return the sources of another collection, None without any.
 
-    Of an index of either kind all texts are read.
+    All texts of an index of either kind are read.
     """
     if against is None:
         return None
@@ -188,7 +189,7 @@ def resolve_against(
 def own_tokenizer(
     tokenizer: str | Path | TokenFunction | None,
 ) -> str | Path | TokenFunction | None:
-    """Return a tokenizer that an index cannot find by its name, None for all others."""
+    """Return a tokenizer that indexes cannot name, else None."""
     return None if named_tokenizer(tokenizer) is not None else tokenizer
 
 

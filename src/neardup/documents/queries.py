@@ -1,4 +1,4 @@
-"""Signatures of texts, for lookups and for additions: of many texts, or of one document."""
+"""Signatures of texts or one document, for lookups and additions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from neardup.text.weighting import weighted_set_of_numbers, weighted_sets
 
 
 def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
-    """Put sets of one kind one behind the other."""
+    """Concatenate sets of one kind."""
     ends = [0, *accumulate(len(part.values) for part in parts)]
     values = np.concatenate([part.values for part in parts])
     starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
@@ -59,7 +59,7 @@ def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
 
 @dataclass(frozen=True)
 class Queries:
-    """What an index needs to know of n texts.
+    """Signatures of n texts for an index.
 
     ``digests`` has shape (n, 2), ``keys`` (n, n_bands). ``filters`` is None for weighted sets, and
     ``sets`` where nothing is to be compared.
@@ -76,12 +76,12 @@ class Queries:
 
     @property
     def is_filled(self) -> Bools:
-        """Which texts have tokens."""
+        """Mask of texts with tokens."""
         is_filled: Bools = self.n_tokens > 0
         return is_filled
 
     def take(self, rows: Int64s) -> Queries:
-        """Return some of the texts."""
+        """Return the signatures of some texts."""
         sets = None if self.sets is None else self.sets.take(rows)
         filters = self.filters
         if filters is not None:
@@ -102,7 +102,7 @@ _FEW = 32
 
 @dataclass(frozen=True)
 class Sought:
-    """Those of some texts that are looked up; ``with_copies``: also by their digests."""
+    """Texts to look up by keys, optionally also by digests."""
 
     queries: Queries
     is_wanted: Bools
@@ -110,7 +110,7 @@ class Sought:
 
     @cached_property
     def slots(self) -> Slots:
-        """What is looked up in which lists of a segment.
+        """Keys of a lookup, with lists and owners.
 
         Owners are the texts' numbers, for their bands; plus n for copies, plus 2 n for what went.
         Many are looked up list by list, ascending: then what is touched lies side by side. Of 8,000
@@ -145,7 +145,7 @@ def _slots(keys: Uint64s, numbers: Int64s, owners: Int64s) -> Slots:
 
 @lru_cache
 def _columns(n: int, n_bands: int, with_copies: bool) -> tuple[Int64s, Int64s]:
-    """Return which lists a text is looked up in, and what is added to its number to give owners."""
+    """Return the lists of a lookup, and their owner shifts."""
     others, shifts = ((OF_COPIES, OF_GONE), (n, 2 * n)) if with_copies else ((), ())
     numbers: Int64s = np.array([*range(n_bands), *(n_bands + each for each in others)], np.int64)
     return numbers, np.array([*[0] * n_bands, *shifts], np.int64)
@@ -156,10 +156,10 @@ _NONE: Int64s = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Found:
-    """What of some documents texts meet: pairs of texts and rows, each once, in the order of both.
+    """Pairs of texts and candidate rows, distinct and in order.
 
-    ``gone`` are documents that went for others: texts, ids of what those went for, similarities,
-    in the order of texts, and then as they went.
+    ``gone`` are documents that were left out: texts, ids of their keepers, and similarities, in the
+    order of texts, and then of their records.
     """
 
     candidates: tuple[Int64s, Int64s] = (_NONE, _NONE)
@@ -170,7 +170,7 @@ class Found:
 def make_queries(
     token_lists: TokenLists, scheme: DocumentScheme, *, with_sets: bool = True
 ) -> Queries:
-    """Work out what an index needs to know of some texts, given as their tokens.
+    """Sign texts for an index, given their tokens.
 
     Notes
     -----
@@ -193,7 +193,7 @@ def queries_of_sets(
     *,
     with_sets: bool = True,
 ) -> Queries:
-    """Work out the same for sets whose elements are given themselves, not their tokens."""
+    """Sign sets for an index, given their elements."""
     sets = sort_lists(lists) if with_sets else None
     signatures = minhash_signatures(lists, scheme.minhash)
     keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
@@ -203,7 +203,7 @@ def queries_of_sets(
 def queries_of_weighted_sets(
     n_tokens: Int64s, digests: Uint64s, sets: WeightedSets, scheme: DocumentScheme
 ) -> Queries:
-    """Work out the same for weighted sets that are given themselves."""
+    """Sign weighted sets for an index, given their elements."""
     assert isinstance(scheme.minhash, WeightedMinHashScheme)
     signatures = weighted_signatures(sets, scheme.minhash)
     keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
@@ -211,7 +211,7 @@ def queries_of_weighted_sets(
 
 
 def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
-    """Return what the measure compares of texts."""
+    """Return the sets of texts for the measure."""
     tokens = scheme.shingles.tokenizer.hash_tokens(texts)
     if scheme.weighted is not None:
         return weighted_sets(tokens, scheme.shingles, scheme.weighted)
@@ -220,7 +220,7 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
 
 
 def lists_of_sets(sets: ShingleSets) -> ShingleLists:
-    """Return the elements of sets one behind the other, as they are signed."""
+    """Return the elements of sets as consecutive lists for signing."""
     places, offsets = places_of_lists(sets.starts, sets.sizes)
     return ShingleLists(sets.values[places], offsets)
 
@@ -231,7 +231,7 @@ def sort_lists(lists: ShingleLists) -> ShingleSets:
 
 
 def join_queries(parts: Sequence[Queries]) -> Queries:
-    """Put texts one behind the other."""
+    """Concatenate the signatures of texts."""
     filters = [part.filters for part in parts if part.filters is not None]
     sets = [part.sets for part in parts if part.sets is not None]
     return Queries(
@@ -244,7 +244,7 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
 
 
 def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:
-    """Work out what an index needs to know of texts, some at a time, as caches like it."""
+    """Sign texts for an index, in batches that fit caches."""
     slice_bytes = WEIGHTED_SLICE_BYTES if scheme.weighted else SLICE_BYTES
     parts = [
         make_queries(scheme.shingles.tokenizer.hash_tokens(part), scheme, with_sets=with_sets)
@@ -270,7 +270,7 @@ _MOST_COPIES = 2**20
 def make_query(
     text: str | None, tokens: Tokens | None, scheme: DocumentScheme, identifier: Id = ""
 ) -> Queries:
-    """Work out what an index needs to know of one document, which may have an id."""
+    """Sign one document for an index, optionally with an id."""
     if (text is None) == (tokens is None):
         message = "give either text or tokens"
         raise InvalidParameterError(message, "text", "tokens")
@@ -296,7 +296,7 @@ def make_query(
 
 
 def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Queries:
-    """Take each element for a shingle."""
+    """Sign a set, each element as a shingle."""
     if scheme.weighted is not None:
         message = (
             "tokens must be a list or a mapping, not a set, where shingles are weighted by their "
@@ -310,9 +310,9 @@ def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Q
 
 
 def _query_of_mapping(tokens: Mapping[str | int, float], scheme: DocumentScheme) -> Queries:
-    """Take each token as often as its number says: a list of as many copies finds the same.
+    """Sign a mapping like a list with as many copies.
 
-    Where the number of copies is a weight by itself, it need not be whole.
+    A number need not be whole if it is the weight of a token.
     """
     weighted, shingles = scheme.weighted, scheme.shingles
     if weighted is None and shingles.occurrences == "set":
@@ -377,7 +377,7 @@ def _checked_number(token: object, given: object, most: int, *, whole: bool) -> 
 
 
 def _shown(value: object) -> str:
-    """Show a value in a line; long ones are cut off."""
+    """Return a value as one line, shortened if long."""
     try:
         shown = repr(value)
     except ValueError:

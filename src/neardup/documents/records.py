@@ -1,4 +1,4 @@
-"""Stored documents: tables of texts or shingle sets, packed into compressed blocks.
+"""Store documents as tables, packed into compressed blocks.
 
 Records have a row per document: ``text``, null where only the shingles are kept; ``values`` and
 ``weights``, the shingles of documents without a text; and the user's columns, whose names have a
@@ -43,7 +43,7 @@ _PREFIX = "column "
 
 
 def make_records(texts: pa.Array, queries: Queries, columns: pa.Table | None) -> pa.Table:
-    """Return the records of documents; a document without a text needs its set."""
+    """Return the records of documents, with sets if without text."""
     is_null: Bools = texts.is_null().to_numpy(zero_copy_only=False)
     records = {
         "text": texts,
@@ -62,7 +62,7 @@ def make_records(texts: pa.Array, queries: Queries, columns: pa.Table | None) ->
 
 
 def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, Any]:
-    """Return the user's columns of records; a missing column has nulls."""
+    """Return the user's columns of records, null if missing."""
     there = set(records.column_names)
     return {
         name: records[_PREFIX + name]
@@ -80,7 +80,7 @@ class PackedBlock(NamedTuple):
 
 
 def pack_records(records: pa.Table) -> list[PackedBlock]:
-    """Cut records into blocks by their sizes, and compress the blocks."""
+    """Cut records into blocks by size, and compress them."""
     records = records.combine_chunks()
     sizes = np.full(len(records), 8, np.int64)
     for column in records.select(["text", "values", "weights"]).columns:
@@ -95,7 +95,7 @@ def pack_records(records: pa.Table) -> list[PackedBlock]:
 
 
 def _cut(records: pa.Table, start: int, stop: int) -> pa.Table:
-    """Return some rows, copied: Arrow would write a slice with some bytes of the next row."""
+    """Copy some rows, without the next row's bytes in Arrow."""
     columns = []
     for column in records.slice(start, stop - start).columns:
         is_exact = pa.types.is_null(column.type) or pa.types.is_int64(column.type)
@@ -109,7 +109,7 @@ def _offsets(column: pa.ChunkedArray) -> Int64s:
 
 
 class Block:
-    """A decompressed block; single documents are cut out of it."""
+    """A decompressed block that returns single documents."""
 
     def __init__(self, data: Any) -> None:
         self.table = unpack_table(data)
@@ -123,12 +123,12 @@ class Block:
         return Texts.from_arrow(column), column.is_valid().to_numpy(zero_copy_only=False)
 
     def text(self, row: int) -> Bytes | None:
-        """Return the text of a document, None if its set is kept instead."""
+        """Return a document's text, None if its set is kept."""
         texts, is_there = self._texts
         return texts.data[texts.offsets[row] : texts.offsets[row + 1]] if is_there[row] else None
 
     def numbers(self, name: str, row: int) -> npt.NDArray[Any]:
-        """Return the values or the weights of the set of a document."""
+        """Return the values or weights of a document's set."""
         column = self.table[name]
         if pa.types.is_null(column.type):
             return np.empty(0, np.uint64 if name == "values" else np.int64)
@@ -147,7 +147,7 @@ def set_of(block: Block, row: int, scheme: DocumentScheme) -> ShingleSets | Weig
 
 
 def sets_of_indexed(texts: Texts, ids: pa.Array, scheme: DocumentScheme) -> Any:
-    """Return the sets of texts; ids matter for tokenizers that go by the name of a file."""
+    """Return sets of texts, by ids for tokenizers by file."""
     tokenizer = scheme.shingles.tokenizer
     if tokenizer.is_by_file:
         texts = tokenizer.texts_in_index(texts.to_arrow(), ids)
@@ -187,7 +187,7 @@ def make_batch(ids: pa.Array, records: pa.Table, queries: Queries) -> DocumentBa
 
 
 def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> pa.Table:
-    """Return records with ids and with all that is looked up of documents."""
+    """Return records with ids and signatures of documents."""
     columns = {
         "id": pa.array(list(map(str, ids)), pa.large_string()),
         "is_number": pa.array([not isinstance(each, str) for each in ids], pa.bool_()),
@@ -205,7 +205,7 @@ def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> p
 
 
 def signatures_in(records: pa.Table) -> Queries:
-    """Return the signatures of records of a row of the database."""
+    """Return the signatures of records in a database row."""
     n, filters = len(records), None
     if "filter" in records.column_names:
         words = records["filter"].chunk(0)
@@ -218,7 +218,7 @@ def signatures_in(records: pa.Table) -> Queries:
 def make_gone(
     ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
 ) -> pa.Table:
-    """Return the table of documents that are left out in favour of others."""
+    """Return the table of documents left out for their keepers."""
     return pa.table(
         {
             "id": as_text(ids),

@@ -1,4 +1,4 @@
-"""What decides an index of documents: how texts become sets, and how similar ones are found."""
+"""The scheme of a document index: shingles, measure and bands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KIND: Final = "documents"
 
 @dataclass(frozen=True)
 class DocumentScheme:
-    """How documents are found: two indexes of one scheme give the same answers.
+    """Lookup scheme: two indexes of one scheme return equal results.
 
     Parameters
     ----------
@@ -59,22 +59,22 @@ class DocumentScheme:
 
     @property
     def needs_frequencies(self) -> bool:
-        """Whether documents have to be counted before the first can be added."""
+        """True if documents must be counted before the first addition."""
         return self.weighted is not None and self.weighted.lacks_frequencies
 
     @property
     def has_filters(self) -> bool:
-        """Whether documents have filters, which weighted sets have not."""
+        """True if documents have filters, unlike weighted sets."""
         return self.weighted is None
 
     def with_frequencies(self, frequencies: DocumentFrequencies | None) -> DocumentScheme:
-        """Return the scheme with the frequencies that decide what shingles weigh."""
+        """Return the scheme with frequencies for the weights of shingles."""
         if self.weighted is None or frequencies is None:
             return self
         return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
 
     def measure_at(self, threshold: Number | None) -> Measure:
-        """Return the measure at a threshold that is asked for; None is the least."""
+        """Return the measure at a threshold, None for the least."""
         if threshold is None:
             return self.measure
         measure = type(self.measure).parse(threshold)
@@ -88,16 +88,16 @@ class DocumentScheme:
         return measure
 
     def measure_of_top(self, threshold: Number | None) -> Measure:
-        """Return the measure where the most similar are asked for, from any similarity on."""
+        """Return the measure at a threshold, None for any similarity."""
         kind = type(self.measure)
         return kind.lowest() if threshold is None else kind.parse(threshold)
 
     def predicted_recall(self, measure: Measure) -> float:
-        """Return the probability that a document at the threshold of a measure is found."""
+        """Return the recall at the threshold of a measure."""
         return self.banding.candidate_probability(float(measure.least_jaccard))
 
     def reading_plan(self, columns: ColumnNames, *, skip_bad: bool = False) -> ReadingPlan:
-        """Return the plan of reading that signs documents as the index does."""
+        """Return a reading plan that signs documents like the index."""
         return ReadingPlan(
             columns,
             self.shingles,
@@ -128,7 +128,7 @@ class DocumentScheme:
 def restore_document_scheme(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> DocumentScheme:
-    """Make the scheme that ``describe`` told of.
+    """Make the scheme from its ``describe`` values.
 
     Parameters
     ----------
@@ -171,9 +171,9 @@ _DECIDED = [
 
 
 def check_alike(options: object, scheme: DocumentScheme) -> None:
-    """Raise for an option that was given and is not what the index was made with.
+    """Raise for a given option that differs from the index.
 
-    ``options`` are those of a job; what it does not have was not given.
+    ``options`` belong to a job; an option that the job lacks was not given.
     """
     made_with: dict[str, Any] = {
         **scheme.describe(),

@@ -1,7 +1,6 @@
-"""Segments of an index of documents: sorted lists of keys, filters, ids and blocks of records.
+"""Segments of sorted keys, filters, ids, and blocks of records.
 
-A segment never changes. Large files are not read when it is opened; what is touched of them is
-checked.
+A segment never changes. Accessed parts are verified; large files are not read on opening.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ _ROOM = 256
 
 
 def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
-    """Return the first page of each list, and where each page starts, both with their ends."""
+    """Return each list's first page and each page's start."""
     n_pages = -(-np.diff(list_starts) // kernel.PAGE)
     page_starts = offsets_of(n_pages)
     within = np.arange(page_starts[-1]) - np.repeat(page_starts[:-1], n_pages)
@@ -77,7 +76,7 @@ def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
 
 
 class EntryLists:
-    """Lists of entries in which keys are looked up; for any number of threads."""
+    """Lists of entries with a thread-safe lookup by key."""
 
     def __init__(self, entries: CheckedArray, list_starts: Int64s, fences: Uint64s) -> None:
         page_starts, self._bounds = bounds_of_pages(list_starts)
@@ -86,9 +85,9 @@ class EntryLists:
         self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
 
     def find(self, slots: kernel.Slots) -> tuple[Int64s, Int64s]:
-        """Return which owners have a key in common with which documents.
+        """Return the owners and documents that have a common key.
 
-        Pairs are in the order of owners and documents, each once.
+        Pairs are distinct, and in the order of owners and documents.
         """
         n_slots = len(slots.keys)
         if n_slots > len(self.is_checked):
@@ -128,7 +127,7 @@ class EntryLists:
         self.is_checked[pages] = True
 
     def count(self, number: int, key: int) -> int:
-        """Count the entries of a list that have one key."""
+        """Count the entries of a key in a list."""
         while True:
             found = int(
                 kernel.count_key(
@@ -152,9 +151,9 @@ def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:
 
 
 def merge(runs: Sequence[Uint64s], at_once: int) -> Iterator[Uint64s]:
-    """Merge ascending runs of entries; yields the result in parts of about so many.
+    """Merge ascending runs of entries, in parts of about ``at_once``.
 
-    Memory 16 bytes for each entry of a part; of runs that are mapped only parts are touched.
+    Memory is 16 bytes per entry of a part; of mapped runs only the parts are read.
     """
     total = sum(map(len, runs))
     n_parts = max(1, -(-total // at_once))
@@ -188,7 +187,7 @@ _NOTHING = Found()
 
 
 class StoredBlocks:
-    """Blocks in a file; one is read when a row of it is asked for."""
+    """Blocks in a file, read on access to a row."""
 
     def __init__(self, stored: Segment, name: str) -> None:
         self.packed = CheckedLists(stored, name).one
@@ -200,14 +199,14 @@ class StoredBlocks:
 
     @property
     def n_blocks(self) -> int:
-        """Count the blocks."""
+        """Count the blocks of records."""
         return len(self.first_rows) - 1
 
     def _read(self, number: int) -> Block:
         return Block(self.packed(number))
 
     def places_of(self, rows: Int64s) -> Iterator[tuple[Block, int]]:
-        """Yield the block of each row, and its place there."""
+        """Yield the block and position of each row."""
         numbers = self.first_rows.searchsorted(rows, side="right") - 1
         places = rows - self.first_rows[numbers]
         for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
@@ -215,7 +214,7 @@ class StoredBlocks:
 
 
 class DocumentSegment:
-    """An open segment; rows are numbered from 0."""
+    """An open segment with rows numbered from 0."""
 
     def __init__(self, stored: Segment, scheme: DocumentScheme) -> None:
         self.stored, self.scheme, self.id_type = stored, scheme, stored.id_type
@@ -233,11 +232,11 @@ class DocumentSegment:
 
     @property
     def n_gone(self) -> int:
-        """Count the documents that were left out in favour of others."""
+        """Number of documents that were left out for their keepers."""
         return len(self.gone)
 
     def find(self, sought: Sought) -> Found:
-        """Find rows that share a band key with texts, and exact copies, also among the gone."""
+        """Find rows by band key, exact copies, and left-out copies."""
         owners, rows = self.lists.find(sought.slots)
         if not len(owners):
             return _NOTHING
@@ -260,7 +259,7 @@ class DocumentSegment:
         return Found(candidates, (copies[is_same], own[is_same]), gone)
 
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return matching numbers of ids, large strings of these hashes, and rows."""
+        """Return matching id numbers and rows, given the ids' hashes."""
         n = len(hashes)
         keys = (hashes >> _32).astype(np.uint32)
         number: Int64s = np.full(n, self._list_of_ids, np.int64)
@@ -304,7 +303,7 @@ class DocumentSegment:
         return Filters(np.delete(words, offsets[:-1]), offsets - first, sizes)
 
     def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some rows, in any order, as large strings."""
+        """Return the ids of rows as large strings."""
         return Texts(*self._ids.take(rows)).to_arrow()
 
     def id_of(self, row: int) -> str:
@@ -312,7 +311,7 @@ class DocumentSegment:
         return self._ids.one(row).tobytes().decode()
 
     def records(self, rows: Int64s) -> Iterator[pa.Table]:
-        """Yield the records of some rows, which ascend, block by block."""
+        """Yield the records of ascending rows, block by block."""
         start = 0
         while start < len(rows):
             block, place = next(self.blocks.places_of(rows[start : start + 1]))
@@ -323,14 +322,14 @@ class DocumentSegment:
             start = stop
 
     def signed(self, rows: Int64s) -> Queries:
-        """Sign some rows, which ascend, again."""
+        """Sign ascending rows again."""
         n_tokens, digests, sets = self.n_tokens_of(rows), self.digests_of(rows), self.sets_of(rows)
         if isinstance(sets, WeightedSets):
             return queries_of_weighted_sets(n_tokens, digests, sets, self.scheme)
         return queries_of_sets(n_tokens, digests, lists_of_sets(sets), self.scheme)
 
     def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[PackedBlock]:
-        """Yield the records of some rows, which ascend, packed; whole blocks as they are."""
+        """Yield packed records of ascending rows, reusing whole blocks."""
         bounds = np.searchsorted(rows, self.blocks.first_rows)
 
         def pack(number: int) -> PackedBlock:
@@ -344,12 +343,12 @@ class DocumentSegment:
         yield from runner.map(pack, np.flatnonzero(np.diff(bounds)).tolist())
 
     def gone_tables(self) -> Iterator[pa.Table]:
-        """Yield the documents that were left out in favour of others."""
+        """Yield the documents that were left out for their keepers."""
         for number in range(self.gone.n_blocks):
             yield self.gone.read(number).table
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
-        """Return the sets of some rows, which ascend."""
+        """Return the sets of ascending rows."""
         texts: list[AnyArray] = []
         sets: list[ShingleSets | WeightedSets] = []
         is_text = np.ones(len(rows), np.bool_)
@@ -384,9 +383,9 @@ _MERGED_AT_ONCE, _COPIED_AT_ONCE = 1 << 22, 1 << 14
 
 
 class DocumentSegmentWriter:
-    """Writes a segment; made by ``new_segment``, for one thread.
+    """Write a new segment within ``new_segment``, in one thread.
 
-    Documents are numbered as they come.
+    Documents are numbered in the order of addition.
     """
 
     def __init__(
@@ -409,7 +408,7 @@ class DocumentSegmentWriter:
 
     @property
     def n_gone(self) -> int:
-        """Count the gone documents."""
+        """Count the documents left out so far."""
         return self._gone.n_rows
 
     def add(self, batch: DocumentBatch) -> None:
@@ -423,7 +422,7 @@ class DocumentSegmentWriter:
             self._blocks.append(packed)
 
     def add_segment(self, segment: DocumentSegment, rows: Int64s) -> None:
-        """Write some rows of another segment, which ascend, by merging its arrays."""
+        """Write ascending rows of another segment by merging arrays."""
         numbers: Int64s = np.full(len(segment), -1, np.int64)
         numbers[rows] = np.arange(len(rows)) + self.n_documents
         for number in range(len(self._lists) - 1):
@@ -459,7 +458,7 @@ class DocumentSegmentWriter:
         self.n_documents += len(ids)
 
     def add_gone(self, gone: pa.Table, digests: Uint64s) -> None:
-        """Write documents that were left out; they are not documents of the index."""
+        """Write left-out documents, without adding them to the index."""
         if not len(gone):
             return
         rows = np.arange(len(gone), dtype=np.int64) + self._gone.n_rows
@@ -495,13 +494,13 @@ def new_segment(
     *,
     run_entries: int = RUN_ENTRIES,
 ) -> Iterator[DocumentSegmentWriter]:
-    """Write a new segment of an index whose write lock is held; it is there after ``finish``."""
+    """Write a segment of a locked index, complete after ``finish``."""
     with SegmentWriter(folder, name, page_bytes=SMALL_PAGE, direct="blocks") as writer:
         yield DocumentSegmentWriter(writer, scheme, runner, run_entries)
 
 
 class _NewBlocks:
-    """Blocks as they are written, with the first row of each."""
+    """Blocks in the order of writing, with their first rows."""
 
     def __init__(self, writer: SegmentWriter, name: str) -> None:
         self.n_rows, self._writer, self._name = 0, writer, name
@@ -509,7 +508,7 @@ class _NewBlocks:
         writer.append(f"{name}-rows", np.zeros(1, np.int64))
 
     def append(self, packed: PackedBlock) -> None:
-        """Write a block."""
+        """Write a block of rows."""
         data = np.frombuffer(packed.data, np.uint8)
         self.n_rows += packed.n_rows
         self._writer.append_lists(self._name, data, np.array([len(data)]))
@@ -517,7 +516,7 @@ class _NewBlocks:
 
 
 class _Runs:
-    """The entries of all lists: sorted pieces in memory, or in files where there are many."""
+    """Sorted runs of all lists' entries, in memory or files."""
 
     def __init__(self, n_lists: int, folder: Path, runner: Runner, most: int) -> None:
         self._pieces: list[list[Uint64s]] = [[] for _ in range(n_lists)]
@@ -529,7 +528,7 @@ class _Runs:
         return len(self._pieces)
 
     def add(self, number: int, run: Uint64s) -> None:
-        """Take the next entries of a list, ascending; many are written as one run for each list."""
+        """Add ascending entries of a list, writing runs if many."""
         if len(run):
             self._pieces[number].append(run)
             self._n_entries += len(run)
@@ -562,7 +561,7 @@ class _Runs:
 
 
 def _joined(pieces: Sequence[Uint64s]) -> Uint64s:
-    """Put sorted pieces together."""
+    """Concatenate sorted pieces of entries."""
     if len(pieces) == 1:
         return pieces[0]
     joined: Uint64s = np.concatenate([np.empty(0, np.uint64), *pieces])

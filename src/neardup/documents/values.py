@@ -1,4 +1,4 @@
-"""Ids, texts and values of columns that are given one at a time, checked and as arrays."""
+"""Check ids, texts and single column values as arrays."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def checked_id(value: object) -> Id:
 
 @dataclass(frozen=True)
 class IdRange:
-    """What some checked ids are, as far as it decides what type they have together."""
+    """Range of checked ids for choosing their common type."""
 
     n: int = 0
     has_text: bool = False
@@ -59,14 +59,14 @@ class IdRange:
     most: int = 0
 
     def with_id(self, value: Id) -> IdRange:
-        """Return that of one more."""
+        """Return the range extended by one id."""
         if isinstance(value, str):
             return IdRange(self.n + 1, True, self.least, self.most)
         return IdRange(self.n + 1, self.has_text, min(self.least, value), max(self.most, value))
 
     @property
     def type(self) -> pa.DataType:
-        """One of whole numbers, if it holds all of them; else, and of none, large strings."""
+        """Integer type that holds all ids, or large strings."""
         if self.n and not self.has_text:
             if self.most <= _LARGEST_SIGNED:
                 return pa.int64()
@@ -76,7 +76,7 @@ class IdRange:
 
 
 def ids_of_values(values: Sequence[Id]) -> pa.Array:
-    """Return checked ids as an array: of whole numbers, if one type of these holds all."""
+    """Return checked ids as one integer type, or as strings."""
     kind = reduce(IdRange.with_id, values, IdRange()).type
     return pa.array(values if pa.types.is_integer(kind) else list(map(str, values)), kind)
 
@@ -90,7 +90,7 @@ def as_texts(texts: Sequence[str | None]) -> pa.Array:
 
 
 def as_one_text(text: str) -> Texts:
-    """Return one text as kernels take texts, in a tenth of the time of ``as_texts``."""
+    """Return one text for kernels, ten times faster than ``as_texts``."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -104,10 +104,9 @@ def _no_text(error: Exception) -> InvalidInputError:
 
 
 def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
-    """Return a document's columns as a table of one row, as it is stored.
+    """Return a document's columns as a table of one row.
 
-    Whatever could not be written, or given back, later is found here, where only one document has
-    to be refused for it.
+    Values that cannot be stored or read back raise here, for this one document only.
     """
     cells = {}
     for name in names:
@@ -121,7 +120,7 @@ def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -
 
 
 def reason_of(error: Exception) -> str:
-    """Say in a line what somebody else's error says."""
+    """Return the message of a foreign error in one line."""
     words = " ".join(str(error).split()) or type(error).__name__
     return words if len(words) <= _LONGEST_REASON else f"{words[:_LONGEST_REASON]}..."
 
@@ -141,7 +140,7 @@ def _as_cell(value: object) -> pa.Array:
 
 
 def check_kept(table: pa.Table) -> None:
-    """Make sure that columns can be written and given back, by doing it with the first row."""
+    """Raise if columns cannot be stored, testing the first row."""
     if any(kind.id not in _PLAIN for kind in table.schema.types):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -150,7 +149,7 @@ def check_kept(table: pa.Table) -> None:
 
 
 def _check_depth(value: object) -> None:
-    """Make sure that lists and dictionaries are not nested too deeply, before Arrow recurses."""
+    """Raise if lists and dictionaries are nested too deeply."""
     level = [value] if isinstance(value, _NESTED) else []
     for _ in range(_MOST_LEVELS + 1):
         if not level:
@@ -168,9 +167,9 @@ def _check_depth(value: object) -> None:
 
 
 def join_cells(rows: Sequence[pa.Table]) -> Iterator[tuple[int, int, pa.Table]]:
-    """Yield stretches of rows whose columns have a type each, and are not too large, as a table.
+    """Yield stretches of rows as tables with uniform column types.
 
-    A value that is None goes with every type.
+    Tables are limited in size. None fits every type.
     """
     start, n_bytes, common = 0, 0, pa.schema([])
     for row, cells in enumerate(rows):

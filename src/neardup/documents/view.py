@@ -28,17 +28,17 @@ _NOTHING: Uint32s = np.empty(0, np.uint32)
 
 @dataclass(frozen=True)
 class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
-    """An index of documents; the last segments may be documents in memory.
+    """An index of documents, with pending documents as last segments.
 
-    These are pending ones, and those that are not written yet. ``denied`` is what is known of
-    documents that must not come back, which are not found; where a text goes for one, its number is
-    behind those of all documents.
+    Pending and unwritten documents are in memory. ``denied`` has the documents that must not come
+    back. A lookup does not find them; if a text is left out for one of them, its number follows the
+    numbers of all documents.
     """
 
     denied: Delta | None = None
 
     def opener(self) -> Callable[[Path], OpenDocuments]:
-        """Return a function that opens this state of the index in another process."""
+        """Return a function that opens this state in another process."""
         return partial(_open, self.contents, self.scheme)
 
     @property
@@ -48,7 +48,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     @property
     def first_denied(self) -> int:
-        """The number of the first denied document, which is behind those of all others."""
+        """The number of the first denied document, after all others."""
         return int(self.first_documents[-1])
 
     @property
@@ -65,7 +65,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         return [each for each in self.segments if isinstance(each, DocumentSegment)]
 
     def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
-        """Return the index with documents in memory behind the others."""
+        """Return the index with documents in memory at the end."""
         return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
 
     def without(self, found: Sequence[tuple[Any, Int64s]]) -> OpenDocuments:
@@ -74,25 +74,25 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         return replace(self, contents=contents, removed=contents.removed[: len(self.segments)])
 
     def has_id(self, identifier: str) -> bool:
-        """Return whether there is a document of an id."""
+        """Return whether a document has an id."""
         digest = hash_id(identifier)
         if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
             return False
         return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
 
     def place_of(self, document: int) -> tuple[int, int]:
-        """Return the segment of a document, and its row there."""
+        """Return the segment and row of a document."""
         segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
         return segment, document - int(self.first_documents[segment])
 
     def list_ids(self, documents: Int64s) -> list[str | int]:
-        """Return the ids of a few documents; for two it takes a tenth of what ``ids_of`` takes."""
+        """Return the ids of a few documents, faster than ``ids_of``."""
         as_id = str if pa.types.is_large_string(self.id_type) else int
         places = map(self.place_of, documents.tolist())
         return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
 
     def ids_gone_for(self, documents: Int64s) -> pa.Array:
-        """Return the ids of some documents, which ascend, of the index or denied."""
+        """Return the ids of ascending documents, stored or denied."""
         n_own = int(np.searchsorted(documents, self.first_denied))
         ids = self.ids_of(documents[:n_own])
         if n_own == len(documents):
@@ -102,25 +102,24 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         return join_ids([ids, others] if n_own else [others])
 
     def digests_of(self, documents: Int64s) -> Uint64s:
-        """Return the digests of some documents, which ascend, of shape (n, 2)."""
+        """Return the digests of ascending documents, with shape (n, 2)."""
         parts = [np.empty((0, 2), np.uint64)]
         parts += (segment.digests_of(rows) for segment, rows in self.by_segment(documents))
         return np.concatenate(parts)
 
     def read_rows(self, documents: Int64s) -> pa.Table:
-        """Return id, text and the user's columns of some documents, which ascend.
+        """Return id, text and the user's columns of ascending documents.
 
-        A text is null where the index keeps none. Columns whose values have no type in common
-        become text.
+        A text is null if the index does not keep it. Columns without a common type become text.
         """
         schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
         tables = list(self._read_tables(documents))
         return joined(tables) if tables else schema.empty_table()
 
     def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
-        """Yield id, text and the user's columns of some documents, which ascend.
+        """Yield id, text and the user's columns of ascending documents.
 
-        Each value is what it was, where columns have several types in the index.
+        Each value keeps its type, even if the index has several types in a column.
         """
         for table in self._read_tables(documents):
             yield from table.to_pylist()
@@ -136,7 +135,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
                 yield pa.table({"id": ids, "text": records["text"], **columns})
 
     def counts(self) -> dict[str, Any]:
-        """Return what there is of documents, for ``describe``."""
+        """Return document counts for ``describe``."""
         n_tokens = sum(record.n_tokens for record in self.manifest.segments)
         return {
             "kind": KIND,
@@ -155,7 +154,7 @@ def combine(
     pending: Delta,
     denied: Delta,
 ) -> OpenDocuments:
-    """Combine segments and documents in rows of the database to an index."""
+    """Combine segments and the database's documents into an index."""
     index = OpenDocuments(
         contents, scheme, parts, contents.removed[:-1], denied if len(denied) else None
     )
@@ -171,7 +170,7 @@ def _open(contents: Contents, scheme: DocumentScheme, folder: Path) -> OpenDocum
 
 
 class RowsInMemory:
-    """Documents of rows of the database; only new rows are unpacked."""
+    """Documents of database rows, with only new rows unpacked."""
 
     def __init__(self) -> None:
         self._rows: tuple[bytes, ...] = ()

@@ -1,4 +1,4 @@
-"""Store an index: one SQLite database beside immutable files of arrays.
+"""Store an index as a SQLite database and immutable files.
 
     INDEX/
       index.sqlite          scheme, list of segments, removed, pending and denied documents

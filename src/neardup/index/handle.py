@@ -1,4 +1,4 @@
-"""An index that stays open: each file is checked once, and what is made of it is kept."""
+"""An open index with verified files and cached data."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ V = TypeVar("V", bound=OpenIndex[Any, Any])
 
 
 class SharedFolder(Protocol):
-    """The folder of an index, for processes that this is sent to."""
+    """Index folder that can be sent to other processes."""
 
     def open(self) -> AbstractContextManager[Path]:
-        """Give the folder for as long as a block lasts; files that are mapped in it stay so."""
+        """Open the folder for a block, keeping mapped files readable."""
         ...
 
 
@@ -55,7 +55,7 @@ _opened: dict[str, OpenIndex[Any, Any]] = {}
 
 
 class SharedIndex(Generic[V]):
-    """An open index, which other processes open on first use.
+    """An open index that other processes open on first use.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class SharedIndex(Generic[V]):
 
     @property
     def opened(self) -> V:
-        """The index."""
+        """The index in this process."""
         if self._index is None:
             if self._key not in _opened:
                 _opened.clear()
@@ -130,7 +130,7 @@ class IndexHandle(ABC, Generic[V]):
 
     @abstractmethod
     def restore(self, contents: Contents, frequencies: DocumentFrequencies | None) -> Any:
-        """Restore the scheme."""
+        """Restore the scheme from its description."""
 
     @abstractmethod
     def open_part(self, segment: Segment, restored: Any) -> Any:
@@ -148,14 +148,14 @@ class IndexHandle(ABC, Generic[V]):
     def remove(
         self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
     ) -> RemovalResult:
-        """Take documents out, all of them or none."""
+        """Remove documents by id, all of them or none."""
 
     @abstractmethod
     def _merge(self, index: V, first: int, runner: Runner) -> None:
-        """Merge the segments from a number on, and pending documents, within ``changing``."""
+        """Merge segments from ``first`` on, and pending documents, within ``changing``."""
 
     def compact(self, runner: Runner) -> CompactionResult:
-        """Write the index anew without removed documents, in as few segments as possible."""
+        """Rewrite the index without removed documents, in few segments."""
         with self.changing(runner) as index:
             before = index.manifest
             if before.pending.n_rows or len(before.segments) > 1 or any(map(len, index.removed)):
@@ -163,7 +163,7 @@ class IndexHandle(ABC, Generic[V]):
             return CompactionResult.of(before, self.database.read().manifest)
 
     def view(self, runner: Runner) -> V:
-        """Return the index as it was opened, refreshed, or changed through this handle last."""
+        """Return this handle's last opened, refreshed, or changed state."""
         seen = self._seen
         if seen is None:
             with self._lock:
@@ -171,7 +171,7 @@ class IndexHandle(ABC, Generic[V]):
         return seen
 
     def latest(self, runner: Runner) -> V:
-        """Return the index as it is now, whoever has changed it; ``view`` unless it follows."""
+        """Return the current state if ``follows``, else ``view``."""
         seen = self._seen
         if self.follows and seen is not None and self.database.has_changed(seen.contents):
             with self._lock:
@@ -181,23 +181,23 @@ class IndexHandle(ABC, Generic[V]):
         return self.view(runner)
 
     def refresh(self, runner: Runner) -> None:
-        """See what others have changed since; only new files are read."""
+        """Load changes of other writers, and open only new files."""
         with self._lock:
             self._made = None
             self._look(runner)
 
     @contextmanager
     def changing(self, runner: Runner) -> Iterator[V]:
-        """Hold the right to change the index, and open what it holds now; see ``writing``."""
+        """Lock the index, and open its state, like ``writing``."""
         with self.writing() as contents:
             yield self._view_of(contents, runner)
 
     @contextmanager
     def writing(self) -> Iterator[Contents]:
-        """Hold the right to change the index, and give what it holds now.
+        """Lock the index for changes, and yield its contents.
 
-        The block writes new segments and commits to ``database``. Files of segments that were not
-        committed are removed, unless a commit was tried: a crash may still leave either state then.
+        The block writes new segments and commits to ``database``. Files of uncommitted segments are
+        removed, unless a commit was tried: after a crash, either state may be the current one.
         """
         # An error of what is there comes before the one of the lock.
         check_kind(self.folder, self._read().manifest, self.kind)
@@ -228,7 +228,7 @@ class IndexHandle(ABC, Generic[V]):
             return found
 
     def _look(self, runner: Runner) -> V:
-        """Open what is committed; again, if a writer has removed files of it meanwhile."""
+        """Open the committed state, again if a writer removes files."""
         while True:
             contents = self._read()
             try:
@@ -246,7 +246,7 @@ class IndexHandle(ABC, Generic[V]):
             return self._made
 
     def _open(self, contents: Contents, runner: Runner) -> V:
-        """Open the segments that are not open yet, and make the view."""
+        """Open the new segments, and make the view."""
         manifest = contents.manifest
         check_kind(self.folder, manifest, self.kind)
         try:
@@ -282,7 +282,7 @@ class IndexHandle(ABC, Generic[V]):
 def store_frequencies(
     folder: Path, contents: Contents, frequencies: DocumentFrequencies
 ) -> Contents:
-    """Write document frequencies, which an index keeps for good, as a segment."""
+    """Write an index's permanent document frequencies as a segment."""
     with SegmentWriter(folder, contents.manifest.free_name(9999)) as writer:
         writer.append("hashes", frequencies.hashes)
         writer.append("counts", frequencies.counts)

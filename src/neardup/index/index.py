@@ -1,4 +1,4 @@
-"""A reader's view of an index of either kind, its documents as a source, and results of changes."""
+"""A read-only view of an index, and results of changes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ D = TypeVar("D", bound=Any)
 
 @dataclass(frozen=True)
 class OpenIndex(ABC, Generic[S, D]):
-    """All that a reader needs of an index, as it was at one moment; for any number of threads.
+    """A read-only, thread-safe state of an index.
 
-    ``removed`` holds, for each segment, the rows that are no longer there. Documents are numbered
-    through all segments, in the order in which they were added, removed ones included.
+    ``removed`` holds the removed rows of each segment. Documents are numbered through all segments,
+    in the order of addition, including removed ones.
     """
 
     contents: Contents
@@ -53,16 +53,16 @@ class OpenIndex(ABC, Generic[S, D]):
 
     @property
     def manifest(self) -> Manifest:
-        """What belongs to the index."""
+        """Segments and files of the index."""
         return self.contents.manifest
 
     @abstractmethod
     def opener(self) -> Callable[[Path], Any]:
-        """Return a function that opens this state of the index in another process."""
+        """Return a function that opens this state in another process."""
 
     @cached_property
     def first_documents(self) -> Int64s:
-        """The number of each segment's first document, and that of all documents (n + 1)."""
+        """First document number of each segment, then the total count."""
         sizes = [len(segment) for segment in self.segments]
         return offsets_of(sizes)
 
@@ -77,7 +77,7 @@ class OpenIndex(ABC, Generic[S, D]):
         return common_id_type(segment.id_type for segment in self.segments if len(segment))
 
     def are_kept(self, segment: int, rows: Int64s) -> Bools:
-        """Return which of some rows of a segment are still there."""
+        """Return a mask of rows that are not removed."""
         removed = self.removed[segment]
         if not len(removed):
             return np.ones(len(rows), np.bool_)
@@ -86,13 +86,13 @@ class OpenIndex(ABC, Generic[S, D]):
         return kept
 
     def live_rows(self, segment: int) -> Int64s:
-        """Return the rows of a segment that are still there."""
+        """Return the remaining rows of a segment."""
         rows = np.arange(len(self.segments[segment]), dtype=np.int64)
         live: Int64s = np.delete(rows, self.removed[segment])
         return live
 
     def live(self, start: int, limit: int) -> Int64s:
-        """Return the numbers of some documents that are still there, counted from ``start``."""
+        """Return document numbers, skipping ``start`` documents and removed ones."""
         parts: list[Int64s] = [np.empty(0, np.int64)]
         for number, first in enumerate(self.first_documents[:-1].tolist()):
             n_live = len(self.segments[number]) - len(self.removed[number])
@@ -103,7 +103,7 @@ class OpenIndex(ABC, Generic[S, D]):
         return np.concatenate(parts)
 
     def live_from(self, document: int, limit: int) -> Int64s:
-        """Return the numbers of some documents that are still there, from a number on."""
+        """Return document numbers from ``document`` on, without removed ones."""
         parts: list[Int64s] = [np.empty(0, np.int64)]
         for number, first in enumerate(self.first_documents[:-1].tolist()):
             start, n = max(document - first, 0), len(self.segments[number])
@@ -115,10 +115,10 @@ class OpenIndex(ABC, Generic[S, D]):
         return np.concatenate(parts)
 
     def cursor_at(self, document: int, *rank: float, asked: bytes = b"") -> str:
-        """Return what leads back behind a document, also when others have come or gone.
+        """Return a cursor to continue after a document despite changes.
 
-        ``rank`` are numbers by which documents are ordered before they are by their own; ``asked``
-        is what they were found by, which the cursor goes with.
+        ``rank`` are numbers that sort documents before their own numbers do. ``asked`` is the
+        query; the cursor is valid for this query only.
         """
         number = int(self.segments_of(np.array([document]))[0])
         records = self.manifest.segments
@@ -131,7 +131,7 @@ class OpenIndex(ABC, Generic[S, D]):
     def behind(
         self, cursor: str, n_ranks: int = 0, *, asked: bytes = b""
     ) -> tuple[Sequence[float], int]:
-        """Return the rank in a cursor, and the number from which on documents stand behind it.
+        """Return a cursor's rank and the next document number.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class OpenIndex(ABC, Generic[S, D]):
         return np.searchsorted(self.first_documents, documents, side="right") - 1
 
     def by_segment(self, documents: Int64s) -> list[tuple[D, Int64s]]:
-        """Return the segments of some documents, which ascend, each with its own rows."""
+        """Return the segments of ascending documents, with their rows."""
         bounds = np.searchsorted(documents, self.first_documents)
         return [
             (segment, documents[start:stop] - first)
@@ -190,7 +190,7 @@ class OpenIndex(ABC, Generic[S, D]):
         ]
 
     def documents_of_ids(self, ids: pa.Array) -> Int64s:
-        """Return the number of the document of each id, -1 where there is none."""
+        """Return the document number of each id, -1 if absent."""
         documents: Int64s = np.full(len(ids), -1, np.int64)
         for first, (queries, rows) in zip(
             self.first_documents[:-1], self.rows_of_ids(ids), strict=True
@@ -199,7 +199,7 @@ class OpenIndex(ABC, Generic[S, D]):
         return documents
 
     def rows_of_ids(self, ids: pa.Array) -> list[tuple[Int64s, Int64s]]:
-        """Return of each segment which ids which rows have that are still there."""
+        """Return matching ids and rows per segment, without removed rows."""
         names = as_text(ids)
         hashes = hash_ids(names)
         found = []
@@ -210,7 +210,7 @@ class OpenIndex(ABC, Generic[S, D]):
         return found
 
     def ids_of(self, documents: Int64s) -> pa.Array:
-        """Return the ids of some documents, in any order and more than once."""
+        """Return the ids of documents in any order, repeats allowed."""
         distinct, places = np.unique(documents, return_inverse=True)
         parts = [pa.array([], self.id_type)]
         parts += (
@@ -225,10 +225,10 @@ class OpenIndex(ABC, Generic[S, D]):
 
     @abstractmethod
     def read_rows(self, documents: Int64s) -> pa.Table:
-        """Return id, text and the user's columns of some documents, which ascend."""
+        """Return id, text and the user's columns of ascending documents."""
 
     def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
-        """Yield id, text and the user's columns of some documents, which ascend."""
+        """Yield id, text and the user's columns of ascending documents."""
         yield from self.read_rows(documents).to_pylist()
 
     @property
@@ -241,10 +241,10 @@ class OpenIndex(ABC, Generic[S, D]):
 
     @abstractmethod
     def counts(self) -> dict[str, Any]:
-        """Return what there is of documents, for ``describe``."""
+        """Return document counts for ``describe``."""
 
     def describe(self, folder: Path) -> dict[str, Any]:
-        """Tell what an index holds, in plain values."""
+        """Describe an index in plain values."""
         manifest = self.manifest
         return {
             "folder": str(folder),
@@ -262,7 +262,7 @@ _BLOCK_ROWS = 8192
 
 
 class IndexSource(Source):
-    """The documents that an index has, in the order in which they were added; written as Parquet.
+    """Documents of an index in order of addition, as Parquet.
 
     Columns are ``id``, ``text`` and those of the user's that the index keeps.
 
@@ -287,7 +287,7 @@ class IndexSource(Source):
         return self._index.read_rows(np.empty(0, np.int64)).schema
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the documents that are there."""
+        """Read the remaining documents in blocks."""
         index, number = self._index, 1
         for segment in range(len(index.segments)):
             documents = index.live_rows(segment) + index.first_documents[segment]
@@ -310,20 +310,20 @@ class IndexSource(Source):
 
 @dataclass(frozen=True)
 class RowPlaces:
-    """The rows of some documents: their sources, with how many are of each, and row numbers."""
+    """Rows of documents: sources with document counts, and row numbers."""
 
     sources: tuple[tuple[str, int], ...]
     numbers: Int64s
 
     def place(self, document: int) -> tuple[str, int]:
-        """Return the source of a document, and its row there."""
+        """Return the source and row of a document."""
         stops = np.cumsum([n_documents for _, n_documents in self.sources])
         source = int(np.searchsorted(stops, document, side="right"))
         return self.sources[source][0], int(self.numbers[document])
 
 
 class Addition:
-    """Count what is added to an index, and refuse ids that it has or that come twice.
+    """Count additions to an index, rejecting known and repeated ids.
 
     Of the documents ``n_short`` have some tokens and fewer than ``least``, which are those of a
     passage that is found, or of a shingle; ``n_ignored`` tokens were taken out of texts before they
@@ -350,9 +350,9 @@ class Addition:
         skipped: Sequence[tuple[str, int, str]],
         n_ignored: int = 0,
     ) -> None:
-        """Count the next documents, which have so many tokens each and are not in the index.
+        """Count the next documents, and raise for ids already indexed.
 
-        They are compared with each other when their number has doubled.
+        Their ids are compared with each other each time that the number of documents has doubled.
         """
         check_unknown(self._index, ids, places, self.columns)
         self._ids.append(ids)
@@ -368,7 +368,7 @@ class Addition:
             self.check_repeats()
 
     def check_repeats(self) -> None:
-        """Make sure that no two of the documents have one id."""
+        """Raise if two of the documents have the same id."""
         starts = np.cumsum([0, *map(len, self._ids)])
 
         def place(document: int) -> tuple[str, int]:
@@ -381,7 +381,7 @@ class Addition:
 def check_unknown(
     index: OpenIndex[Any, Any], ids: pa.Array, places: RowPlaces, columns: ColumnNames
 ) -> None:
-    """Make sure that an index has none of some documents."""
+    """Raise if an index has any of some documents."""
     known = np.flatnonzero(index.documents_of_ids(ids) >= 0)
     if len(known):
         first = int(known[0])
@@ -395,7 +395,7 @@ def check_unknown(
 
 @dataclass(frozen=True, repr=False)
 class CompactionResult:
-    """What an index is once it was written anew.
+    """Result of rewriting an index without removed documents.
 
     It has ``n_segments`` segments with ``n_documents`` documents, and takes ``n_freed_bytes`` bytes
     less than before.
@@ -408,7 +408,7 @@ class CompactionResult:
 
     @classmethod
     def of(cls, before: Manifest, after: Manifest) -> CompactionResult:
-        """Return the result; a segment may take more than the pending documents that it was."""
+        """Return the result, with no freed bytes if files grew."""
         n_freed = max(0, before.n_bytes - after.n_bytes)
         return cls(len(after.segments), after.n_documents, n_freed)
 
@@ -433,7 +433,7 @@ class CompactionResult:
 
 @dataclass(frozen=True, repr=False)
 class RemovalResult:
-    """What was taken out of an index: ``n_removed`` documents, so that ``n_documents`` are left."""
+    """Result of a removal: numbers of removed and remaining documents."""
 
     n_removed: int
     n_documents: int
@@ -460,7 +460,7 @@ def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
 
 
 def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) -> None:
-    """Raise for ids that no document has; ``found`` is as for ``OpenIndex.rows_of_ids``."""
+    """Raise for ids without a document in ``OpenIndex.rows_of_ids``."""
     is_missing = np.ones(len(wanted), np.bool_)
     for queries, _ in found:
         is_missing[queries] = False
@@ -479,7 +479,7 @@ def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) ->
 def described_tokenizer(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None
 ) -> str | Path | TokenFunction:
-    """Return the tokenizer that is given, or that is described, if its name is enough."""
+    """Return the given tokenizer, else the described one by name."""
     name = str(description.get("tokenizer"))
     file = file_in_name(name)
     if tokenizer is None and file is not None:
@@ -489,7 +489,7 @@ def described_tokenizer(
 
 
 def check_restored(found: Mapping[str, Any], description: Mapping[str, Any]) -> None:
-    """Make sure that a scheme is the one that was described."""
+    """Raise if a scheme differs from its description."""
     differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
     if differing:
         raise SketchMismatchError(

@@ -1,4 +1,4 @@
-"""Segments: immutable files of arrays, whose pages have checksums; and snapshots.
+"""Segments as immutable files of arrays with checksums, and snapshots.
 
 A segment is one file: its arrays, a header that names them, and a CRC-32 for each page of arrays.
 The database has the checksum of header and page checksums, so every byte that is read is verified.
@@ -51,9 +51,9 @@ _NO_SUMS: Uint32s = np.empty(0, np.uint32)
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """An open segment; its arrays are read-only, and parts of its mapped file.
+    """An open segment with read-only arrays in its mapped file.
 
-    Two segments are equal if they are one object. One in memory has tables and no pages.
+    Two segments are equal if they are one object. A segment in memory has tables and no pages.
     """
 
     path: Path
@@ -68,12 +68,12 @@ class Segment:
     is_checked: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def let_go(self) -> None:
-        """Release the memory of the file, which is read again on access."""
+        """Release the file's memory, and read it again on access."""
         if self.mapped is not None:
             let_go(self.mapped)
 
     def check(self, pages: Int64s) -> None:
-        """Verify some pages that were not read before; two threads may verify the same page."""
+        """Verify some pages for the first time, possibly twice concurrently."""
         pages = np.unique(pages[~self.is_checked[pages]])
         assert self.mapped is not None
         data, size, stop = memoryview(self.mapped), self.page_bytes, self.record.data_bytes
@@ -86,7 +86,7 @@ class Segment:
             self.is_checked[some] = True
 
     def check_all(self) -> None:
-        """Verify all pages."""
+        """Verify all pages of the segment."""
         self.check(np.flatnonzero(~self.is_checked))
 
     def array(self, name: str) -> AnyArray:
@@ -104,7 +104,7 @@ class Segment:
 
 
 class CheckedArray:
-    """An array of a segment, whose pages are verified on first access; for any thread."""
+    """An array of a segment, verified on access, thread-safe."""
 
     def __init__(self, segment: Segment, name: str) -> None:
         self.values = segment.arrays[name]
@@ -124,7 +124,7 @@ class CheckedArray:
                 self._segment.check(np.arange(first, last + 1))
 
     def check_ranges(self, starts: Int64s, stops: Int64s) -> None:
-        """Verify the pages of many ranges of rows; those that are not empty."""
+        """Verify the pages of many ranges of rows, possibly empty."""
         is_filled = starts < stops
         first = (self._first + starts[is_filled] * self._size) >> self._bits
         last = (self._first + stops[is_filled] * self._size - 1) >> self._bits
@@ -139,21 +139,21 @@ class CheckedArray:
         return self.values[start:stop]
 
     def take(self, rows: Int64s) -> AnyArray:
-        """Return some rows."""
+        """Return the values of some rows."""
         self.check_ranges(rows, rows + 1)
         taken: AnyArray = self.values[rows]
         return taken
 
 
 class CheckedLists:
-    """Lists of values of a segment, whose pages are verified on first access; for any thread."""
+    """Lists of values of a segment, verified on access, thread-safe."""
 
     def __init__(self, segment: Segment, name: str) -> None:
         self._values = CheckedArray(segment, name)
         self._starts = CheckedArray(segment, f"{name}-starts")
 
     def one(self, number: int) -> AnyArray:
-        """Return a list."""
+        """Return the values of a list."""
         start, stop = self._starts.part(number, number + 2).tolist()
         return self._values.part(start, stop)
 
@@ -167,7 +167,7 @@ class CheckedLists:
 
 
 def open_segment(folder: Path, record: SegmentRecord) -> Segment:
-    """Map the file of a segment into memory, and verify its header."""
+    """Map a segment's file into memory, and verify its header."""
     path = folder / SEGMENTS / record.name
     check_size(folder, record)
     try:
@@ -201,10 +201,9 @@ def open_segment(folder: Path, record: SegmentRecord) -> Segment:
 
 
 def check_size(folder: Path, record: SegmentRecord, *, may_be_gone: bool = False) -> None:
-    """Raise if the file of a segment has become shorter or longer.
+    """Raise if the file of a segment has another size.
 
-    To read what has been cut off of a mapped file ends the process. A file that is gone stays
-    mapped.
+    Reading beyond the end of a shortened mapped file ends the process. A removed file stays mapped.
     """
     path = f"{folder}/{SEGMENTS}/{record.name}"
     try:
@@ -222,7 +221,7 @@ def check_size(folder: Path, record: SegmentRecord, *, may_be_gone: bool = False
 
 
 def check_all(segments: Sequence[Segment], runner: Runner) -> None:
-    """Verify every byte of segments that was not read before, in several threads."""
+    """Verify all unread bytes of segments, in several threads."""
     parts = [
         (segment, pages)
         for segment in segments
@@ -246,7 +245,7 @@ def _damaged(path: Path, reason: str) -> IndexFormatError:
 
 
 class SegmentInMemory:
-    """Takes the arrays of a new segment, as ``SegmentWriter``, without writing them."""
+    """Collector of arrays in memory, with methods like ``SegmentWriter``."""
 
     def __init__(self) -> None:
         self._parts: dict[str, list[AnyArray]] = {}
@@ -257,11 +256,11 @@ class SegmentInMemory:
         self._parts.setdefault(name, []).append(array)
 
     def add_table(self, name: str, table: pa.Table) -> None:
-        """Take a table."""
+        """Take a table by name."""
         self._tables[name] = table
 
     def segment(self, record: SegmentRecord, id_type: pa.DataType) -> Segment:
-        """Return the segment."""
+        """Return the segment of all arrays."""
         arrays = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         return Segment(Path(record.name), record, arrays, id_type, self._tables)
 
@@ -273,7 +272,7 @@ _IN_MEMORY, _AT_ONCE = 1 << 22, 1 << 20
 
 
 class SegmentWriter:
-    """Writes a new segment, which is there as a whole after ``commit`` and else not at all.
+    """Writer of a new segment, visible only after ``commit``.
 
     For one thread, and for the holder of the write lock::
 
@@ -309,7 +308,7 @@ class SegmentWriter:
         self._part.unlink(missing_ok=True)
 
     def append(self, name: str, array: AnyArray) -> None:
-        """Write the next rows of an array; all parts have one type and number of columns."""
+        """Write the next rows of an array, with uniform types."""
         with translated(self.path):
             array = stored(array)
             self._kinds.setdefault(name, (array.dtype.str, array.shape[1:]))
@@ -336,7 +335,7 @@ class SegmentWriter:
                 writer.write_table(table)
 
     def commit(self, n_documents: int, n_tokens: int, id_type: pa.DataType) -> SegmentRecord:
-        """Sync all to the disk, give the file its name, and return its record."""
+        """Sync the file, name it, and return its record."""
         with translated(self.path):
             arrays, n_bytes = {}, {self._direct: self._n_direct}
             for name in sorted(self._kinds, key=lambda name: (name != self._direct, name)):
@@ -382,7 +381,7 @@ class SegmentWriter:
         return n_bytes
 
     def _align(self) -> int:
-        """Write zeros up to the start of the next array, and return it."""
+        """Pad with zeros, and return the next array's start."""
         self._write(bytes(-self._n_written % _ALIGNED))
         return self._n_written
 
@@ -393,7 +392,7 @@ class SegmentWriter:
             self._flush(0)
 
     def _flush(self, rest: int) -> None:
-        """Write all whole pages, and a ``rest`` of at most so many bytes."""
+        """Write all whole pages, and any rest if requested."""
         size = self._page_bytes
         stop = len(self._buffer) if rest else len(self._buffer) // size * size
         data = bytes(self._buffer[:stop])
@@ -410,7 +409,7 @@ _SIZE_BYTES = 8
 
 
 def pack_table(table: pa.Table) -> bytes:
-    """Compress a table."""
+    """Compress a table into bytes."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -421,7 +420,7 @@ def pack_table(table: pa.Table) -> bytes:
 
 
 def unpack_table(data: Any) -> pa.Table:
-    """Return a table of ``pack_table``, whose checksum has been verified."""
+    """Return a table of ``pack_table`` from verified bytes."""
     data = pa.py_buffer(data)
     size = int.from_bytes(data[:_SIZE_BYTES], "little")
     return pa.ipc.open_stream(pa.decompress(data[_SIZE_BYTES:], size, "zstd")).read_all()
@@ -432,7 +431,7 @@ _BLOCK = tarfile.BLOCKSIZE
 
 
 class Snapshot:
-    """A committed state of an index, whose files are open: they stay what they are."""
+    """A committed state of an index, with open, unchanging files."""
 
     def __init__(self, contents: Contents, files: Sequence[tuple[str, IO[bytes], int]]) -> None:
         self.generation = contents.manifest.generation
@@ -461,13 +460,13 @@ class Snapshot:
             self.close()
 
     def close(self) -> None:
-        """Close the files."""
+        """Close all files of the snapshot."""
         for _, file, _ in self._files:
             file.close()
 
 
 def open_snapshot(folder: Path) -> Snapshot:
-    """Open all files of the state of an index that is committed now.
+    """Open all files of an index's committed state.
 
     Raises
     ------

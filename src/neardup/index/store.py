@@ -1,4 +1,4 @@
-"""The database of an index: its state, and the right to change it."""
+"""The database of an index: its state and write lock."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _NOTHING: Uint32s = np.empty(0, np.uint32)
 
 @dataclass(frozen=True)
 class SegmentRecord:
-    """A segment: its file, its counts, and the checksum of what follows ``data_bytes`` bytes."""
+    """A segment's file, counts, and checksum after ``data_bytes`` bytes."""
 
     name: str
     n_documents: int
@@ -81,13 +81,13 @@ class SegmentRecord:
 
 
 def segment_bytes(records: Iterable[SegmentRecord]) -> int:
-    """Count the bytes of some segments."""
+    """Count the bytes of segments."""
     return sum(record.n_bytes for record in records)
 
 
 @dataclass(frozen=True)
 class PendingRecord:
-    """Counts of documents in rows of the database, which are numbered from ``first`` on."""
+    """Counts of documents in database rows, numbered from ``first``."""
 
     first: int = 0
     n_rows: int = 0
@@ -99,7 +99,7 @@ class PendingRecord:
 
     @property
     def name(self) -> str:
-        """Name of their removed rows. Numbers are never used again, so it tells them apart."""
+        """Name of the removed rows, unique because numbers never recur."""
         return f"pending-{self.first}"
 
     def with_rows(
@@ -118,7 +118,7 @@ class PendingRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """List what belongs to an index.
+    """Files and counts of an index.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Manifest:
 
     @property
     def all_segments(self) -> tuple[SegmentRecord, ...]:
-        """All segments, those of documents first."""
+        """All segments, with segments of documents first."""
         return self.segments + (() if self.frequencies is None else (self.frequencies,))
 
     @property
@@ -168,7 +168,7 @@ class Manifest:
 
     @property
     def kind(self) -> IndexKind:
-        """What the index finds."""
+        """Kind of results: documents or passages."""
         return "documents" if self.scheme.get("kind") == "documents" else "passages"
 
     @property
@@ -179,13 +179,13 @@ class Manifest:
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
     def free_name(self, number: int) -> str:
-        """Name a segment by the generation that adds it and its number."""
+        """Name a segment by its number and the next generation."""
         return f"g{self.generation + 1:06d}-{number:04d}"
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The rows of the database at one moment.
+    """The rows of the database at one time.
 
     ``removed`` has the removed rows of each segment, and those of pending documents last;
     ``pending`` and ``denied`` are packed documents; ``file`` identifies the database.
@@ -198,7 +198,7 @@ class Contents:
     file: tuple[int, ...] = ()
 
     def without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
-        """Return the contents without some rows of segments and of pending documents."""
+        """Return the contents without some segment and pending rows."""
         removed = list(self.removed)
         for number, (_, rows) in enumerate(found):
             if len(rows):
@@ -213,7 +213,7 @@ class Contents:
         return replace(self, manifest=manifest, removed=tuple(removed))
 
     def with_segments(self, records: Sequence[SegmentRecord], first: int) -> Contents:
-        """Return the contents with new segments instead of those from a number on, and pending."""
+        """Replace pending documents and segments from ``first`` on."""
         pending = self.manifest.pending
         manifest = replace(
             self.manifest,
@@ -232,13 +232,13 @@ class Contents:
         return replace(self, manifest=manifest, pending=(*self.pending, *packed))
 
     def removed_by_name(self) -> dict[str, tuple[int, Uint32s]]:
-        """Return how many rows of each segment are removed, and which."""
+        """Return the number and rows of each segment's removals."""
         parts = zip(self.manifest.parts, self.removed, strict=True)
         return {each.name: (each.n_removed, rows) for each, rows in parts if each.n_removed}
 
 
 class Database:
-    """The open database of an index, for any number of threads.
+    """Thread-safe open database of an index.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class Database:
         _close(self._open)
 
     def has_changed(self, contents: Contents) -> bool:
-        """Return whether others have changed the index, in some microseconds."""
+        """Return whether another writer changed the index, in microseconds."""
         try:
             with self._reading:
                 connection, file = self._connect(writes=False)
@@ -271,7 +271,7 @@ class Database:
             return True
 
     def read(self) -> Contents:
-        """Read what is committed; rows that were read before are not read again.
+        """Read the committed contents, reusing rows that were read before.
 
         Raises
         ------
@@ -295,14 +295,14 @@ class Database:
             return self._known
 
     def check(self) -> None:
-        """Read every page of the database, and raise if one is damaged."""
+        """Read every page of the database, and raise if damaged."""
         with self._reading, self._translated():
             (found,) = self._connect(writes=False)[0].execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
                 raise self._damaged(found)
 
     def copy(self) -> tuple[Contents, bytes]:
-        """Return what is committed, and a copy of the database as the bytes of a file."""
+        """Return the committed contents, and the database as file bytes."""
         with self._reading, self._translated(), contextlib.closing(_new()) as target:
             connection, file = self._connect(writes=False)
             connection.backup(target)
@@ -310,7 +310,7 @@ class Database:
 
     @contextmanager
     def writing(self, timeout: float) -> Iterator[None]:
-        """Hold the right to change the index; what is not committed is undone at the end.
+        """Lock the index, and finally roll back uncommitted changes.
 
         Raises
         ------
@@ -336,7 +336,7 @@ class Database:
             self._writing.release()
 
     def _begin(self, deadline: float, timeout: float) -> None:
-        """Begin a transaction that writes, waiting for the one of another writer."""
+        """Begin a write transaction, waiting for another writer's until ``deadline``."""
         start = time.monotonic()
         with self._translated(is_writing=True):
             connection, _ = self._connect(writes=True)
@@ -356,9 +356,9 @@ class Database:
                     return
 
     def commit(self, after: Contents) -> None:
-        """Store the next state of the index in one durable step, within ``writing``.
+        """Store the next state durably in one step, within ``writing``.
 
-        It was made of the state that is there; only new rows are written.
+        ``after`` derives from the current state. Only new rows are written.
         """
         self.has_tried = True
         with self._translated(is_writing=True):
@@ -400,10 +400,9 @@ class Database:
         self.remove_orphans(manifest)
 
     def remove_orphans(self, manifest: Manifest) -> None:
-        """Remove the files of segments that do not belong to the index, within ``writing``.
+        """Remove segment files outside the index, within ``writing``.
 
-        Readers that have mapped a file keep it. Windows refuses to remove such a file; it goes with
-        a later change.
+        Readers that have mapped a file keep it. On Windows, a later change removes a mapped file.
         """
         named = {record.name for record in manifest.all_segments}
         with contextlib.suppress(OSError):
@@ -413,7 +412,7 @@ class Database:
                     path.unlink(missing_ok=True)
 
     def _connect(self, *, writes: bool) -> tuple[sqlite3.Connection, tuple[int, ...]]:
-        """Return an open connection to the file that has the database's name now."""
+        """Return an open connection to the current database file."""
         try:
             # Not self.path.stat, which takes several times as long.
             found = os.stat(self.path)  # noqa: PTH116
@@ -477,7 +476,7 @@ class Database:
     def _select(
         self, connection: sqlite3.Connection, table: str, where: str = "1", *values: Any
     ) -> list[tuple[Any, ...]]:
-        """Return some rows of a table, whose checksums are verified."""
+        """Return some verified rows of a table."""
         query = f"SELECT * FROM {table} WHERE {where} ORDER BY 1"
         rows = connection.execute(query, values).fetchall()
         for row in rows:
@@ -492,7 +491,7 @@ class Database:
 
     @contextmanager
     def _translated(self, *, is_writing: bool = False) -> Iterator[None]:
-        """Turn errors of SQLite into one line that names the file."""
+        """Convert errors of SQLite to one line with the file."""
         try:
             yield
         except UnicodeDecodeError as error:
@@ -521,7 +520,7 @@ _REASONS = {
 
 
 def _close(connections: dict[bool, tuple[tuple[int, ...], sqlite3.Connection]]) -> None:
-    """Close connections of this process; those of its parent belong to the parent."""
+    """Close this process's connections, not those inherited from its parent."""
     for file, connection in connections.values():
         if file[-1] == os.getpid():
             with contextlib.suppress(sqlite3.Error):
@@ -547,7 +546,7 @@ def _new() -> sqlite3.Connection:
 
 
 def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
-    """Make an empty index; folders above it are made, too.
+    """Make an empty index, and the folders above it.
 
     Raises
     ------
@@ -606,7 +605,7 @@ def _write_database(path: Path, manifest: Manifest) -> None:
 
 @contextmanager
 def created_index(folder: Path, scheme: Mapping[str, Any]) -> Iterator[None]:
-    """Make an empty index, which goes again if an error ends the block and nothing was added."""
+    """Make an empty index, and remove it unchanged after errors."""
     create_index(folder, scheme)
     try:
         yield
@@ -641,13 +640,13 @@ def _check_free(folder: Path) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read what belongs to the index in a folder."""
+    """Read the manifest of the index in a folder."""
     with contextlib.closing(Database(folder)) as database:
         return database.read().manifest
 
 
 def kind_of(folder: Path) -> IndexKind:
-    """Return what kind of index lies in a folder.
+    """Return the kind of the index in a folder.
 
     Raises
     ------
@@ -658,7 +657,7 @@ def kind_of(folder: Path) -> IndexKind:
 
 
 def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
-    """Make sure that an index is of a kind."""
+    """Raise if an index is of another kind."""
     if manifest.kind != kind:
         message = (
             f"this is an index of {manifest.kind}, not of {kind}; neardup.open_index opens either"
@@ -667,7 +666,7 @@ def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
 
 
 def no_index(folder: Path) -> NeardupError:
-    """Return the error for a folder that holds no index."""
+    """Return the error for a folder without an index."""
     if folder.is_file():
         message = "no index: this is a file; the folder of an index comes first, then files"
         return ReadError(message, path=str(folder))
@@ -680,7 +679,7 @@ def no_index(folder: Path) -> NeardupError:
 
 
 def index_named(data: Any) -> Path | None:
-    """Return the folder of an index of either kind, if that is what a path names."""
+    """Return the path of an index folder, else None."""
     if not isinstance(data, (str, os.PathLike)):
         return None
     recover_above(os.fsdecode(data))

@@ -1,1 +1,1 @@
-"""Writing results so that a crash leaves either the old output or the new one."""
+"""Write results atomically: a crash leaves old or new output."""

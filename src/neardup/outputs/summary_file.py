@@ -1,4 +1,4 @@
-"""``summary.json`` of an output folder, and the digests of its tables.
+"""Read and write ``summary.json``, with digests of an output folder.
 
 A digest is SHA-256, as ``sha256sum`` prints it: of the file of a table, or of its parts one after
 the other; of the other values of the summary in a canonical form. Digests detect damage and
@@ -35,7 +35,7 @@ _MOST_BYTES = 64 << 20
 
 
 def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[str, str]) -> None:
-    """Write the summary of a folder; it gets the digests of its tables, and its own."""
+    """Write a folder's summary with digests of tables and itself."""
     summary[_OF_TABLES] = {name: f"sha256:{digest}" for name, digest in tables.items()}
     summary[_OF_SUMMARY] = _digest_of(summary)
     text = json.dumps(summary, indent=2, ensure_ascii=False)
@@ -43,9 +43,9 @@ def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[
 
 
 def read_summary(folder: str) -> tuple[Job, dict[str, Any]]:
-    """Read the summary of a folder or URL, and return its job and its values.
+    """Return job and values of a folder's or URL's summary.
 
-    It has the keys and types of the job's record.
+    The values have the keys and types of the job's record.
     """
     summary = _load(folder)
     job = _job_by_keys(summary, folder)
@@ -126,7 +126,7 @@ def _check_tables(sources: Iterable[Source]) -> None:
 
 
 def _place_of(origin: str) -> tuple[str, str] | None:
-    """Return the output folder of a file's table, and the table's name there."""
+    """Return the output folder and table name of a file."""
     folder, _, name = path_of(origin).rpartition("/")
     above, _, table = folder.rpartition("/")
     if table.endswith(".parquet"):
@@ -136,7 +136,7 @@ def _place_of(origin: str) -> tuple[str, str] | None:
 
 
 def _tables_of(folder: str) -> Mapping[str, Any]:
-    """Return the digests of the tables of a folder; empty without a summary of neardup."""
+    """Return a folder's table digests, empty without a neardup summary."""
     if not is_url(folder) and not Path(folder, SUMMARY).is_file():
         return {}
     try:
@@ -152,7 +152,7 @@ def _tables_of(folder: str) -> Mapping[str, Any]:
 
 
 def _check_unchanged(folder: str, summary: Mapping[str, Any]) -> None:
-    """Raise if a summary has other values than it was written with."""
+    """Raise if a summary's values do not match its digest."""
     if summary.get(_OF_SUMMARY) != _digest_of(summary):
         message = (
             f"its {SUMMARY} is not as it was written: its digest is that of other values; write "
@@ -162,7 +162,7 @@ def _check_unchanged(folder: str, summary: Mapping[str, Any]) -> None:
 
 
 def _digest_of(summary: Mapping[str, Any]) -> str:
-    """Return the digest of all values of a summary but the digest itself."""
+    """Return the digest of a summary without its own digest."""
     # Keys that are no strings become some.
     values = json.loads(json.dumps({k: v for k, v in summary.items() if k != _OF_SUMMARY}))
     spelled = json.dumps(values, sort_keys=True, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Records of summaries: the keys that commands read back, checked with their types."""
+"""Summary records: keys that commands read back, with checked types."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Scheme(TypedDict):
 
 
 class FileCounts(TypedDict):
-    """Counts of the documents of a file; its name is null for documents in memory."""
+    """Document counts of a file, null for documents in memory."""
 
     file: str | None
     documents_in: _Count
@@ -66,7 +66,7 @@ class OtherFiles(TypedDict):
 
 
 class ByFile(TypedDict):
-    """Counts by files."""
+    """Counts of documents by file."""
 
     counts: list[FileCounts]
     others: OtherFiles | None
@@ -140,7 +140,7 @@ class DropRecord(TypedDict):
 
 
 def check_record(job: str, summary: dict[str, Any], folder: str) -> None:
-    """Raise if a summary lacks a key of its job's record, or has a value of another type."""
+    """Raise if a summary lacks keys or has wrong types."""
     record: Any = {"dedup": DedupRecord, "cut": CutRecord, "drop": DropRecord}[job]
     try:
         msgspec.convert(summary, record)

@@ -1,4 +1,4 @@
-"""Tables of results in four formats, and rows of sources in folders."""
+"""Tables of results in four formats, and folders of rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OF_FILES = {"parquet": "Parquet", "xlsx": "a spreadsheet"}
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Where a table goes.
+    """Destination and format of a table.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TableTarget:
         return "standard output" if self.is_standard_output else str(self.path)
 
     def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
-        """Write the table; a file appears when complete, a stream gets some rows at a time."""
+        """Write the table as a complete file, or stream rows."""
         if not self.is_stream:
             write_table(table, self.path, overwrite=overwrite)
             return
@@ -99,7 +99,7 @@ class TableTarget:
 
 
 def plan_table(target: Target, *, overwrite: bool) -> TableTarget:
-    """Plan the file and format of a table before work starts; JSON lines for a stream."""
+    """Plan a table's file and format, JSON lines for streams."""
     if not _is_stream(target):
         check_table_file(target, overwrite=overwrite)
         return TableTarget(target, _format_of(target), is_stream=False)
@@ -124,12 +124,12 @@ def _is_stream(target: Target) -> bool:
 
 
 def _format_of(target: Target) -> str:
-    """Return the format of a table by the ending of its file; empty for others."""
+    """Return the format for a file's suffix, empty if unknown."""
     return target.suffix[1:] if target.suffix in _TABLE_SUFFIXES else ""
 
 
 def check_table_file(target: Target, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a table may be written to a file."""
+    """Check that a table may be written to a file."""
     if _format_of(target) == "xlsx" and find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
     check_file(target, _TABLE_SUFFIXES, overwrite=overwrite)
@@ -141,10 +141,10 @@ def write_table(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write a table to a file, which appears when it is complete.
+    """Write a table to a file that appears when complete.
 
-    Every page of a Parquet file has a checksum. Rows that are read are written as they come; the
-    file does not depend on how they are cut.
+    Every page of a Parquet file has a checksum. Rows from a reader are written in batches; the file
+    does not depend on their sizes.
     """
     check_table_file(target, overwrite=overwrite)
     written_as = _format_of(target)
@@ -172,9 +172,9 @@ def write_parquet_parts(
     *,
     part_rows: int = PART_ROWS,
 ) -> str:
-    """Write rows, as they come, to a file, or to a folder of parts if they are many.
+    """Write rows to a file, or many to a folder.
 
-    Returns the SHA-256 of the file, or of its parts one after the other, in hex.
+    Returns the SHA-256 of the file, or of its consecutive parts, in hex.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def write_parquet_parts(
 
 
 def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
-    """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows."""
+    """Write rows to one file, exactly like ``write_parquet_parts``."""
     batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
     groups = (group for _, group in _row_groups(batches, rows.schema, sys.maxsize))
     _write_groups(groups, rows.schema, destination)
@@ -228,7 +228,7 @@ def _row_groups(
     schema: pa.Schema,
     part_rows: int,
 ) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the number of a part and the rows of one of its groups, group after group.
+    """Yield the part number and rows of each row group.
 
     All groups of a part but the last have ``ROW_GROUP_ROWS``. A table without rows is one group
     without rows.
@@ -260,7 +260,7 @@ def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with the types of the values where it has dictionaries of them."""
+    """Return a schema with value types in place of dictionaries."""
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in schema
@@ -280,10 +280,10 @@ _TEXT_ROWS = 1 << 13
 
 
 def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and the rows: strings in quotation marks, no value as nothing.
+    """Write a header and rows: quoted strings, nothing for null.
 
-    A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
-    from its first rows take it for a column of floats whatever comes first.
+    A float always has a point, an exponent, or letters: ``1.0``. Readers that infer a column's type
+    from its first rows then infer floats.
     """
     _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
     for batch in _batches_of(table):
@@ -301,16 +301,16 @@ def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -
 
 
 def _batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """Return the rows of a table, as many at a time as are spelled out together."""
+    """Yield a table's rows in batches for text output."""
     for batch in table.to_batches() if isinstance(table, pa.Table) else table:
         for start in range(0, len(batch), _TEXT_ROWS):
             yield batch.slice(start, _TEXT_ROWS)
 
 
 def _put(stream: BinaryIO, text: str | pa.Array) -> None:
-    """Write all of a text, or of several texts one after the other.
+    """Write one or several texts completely, in order.
 
-    An unbuffered stream may take a part at a time.
+    An unbuffered stream may write only a part of the data per call.
     """
     if isinstance(text, str):
         rest = memoryview(text.encode())
@@ -322,7 +322,7 @@ def _put(stream: BinaryIO, text: str | pa.Array) -> None:
 
 
 def _spelled(column: pa.Array) -> list[pa.Array | str]:
-    """Return the text of each value of a column in CSV, in consecutive pieces."""
+    """Return a column's values as CSV text, in consecutive pieces."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     text = column.cast(pa.large_string())
@@ -338,7 +338,7 @@ def _spelled(column: pa.Array) -> list[pa.Array | str]:
 
 
 def _joined(*parts: pa.Array | str) -> pa.Array:
-    """Put strings and columns of strings together, row by row; no value is nothing."""
+    """Concatenate strings and string columns by row, null as empty."""
     typed = [
         pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
     ]
@@ -356,7 +356,7 @@ def _quoted(name: str) -> str:
 
 
 def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and the rows, in as many sheets as they need.
+    """Write a header and rows, in several sheets if needed.
 
     A text longer than a cell is cut, with a note at its end. Whole numbers of more than 15 digits
     and floats that are not finite become text.
@@ -403,7 +403,7 @@ _BLOCK_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class TableRows:
-    """The rows of a table, a part of which is in memory at a time.
+    """The rows of a table, only partly in memory.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ class TableRows:
 
     @classmethod
     def of_table(cls, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> TableRows:
-        """Take a table that is in memory; nothing is copied."""
+        """Take a table in memory, without copying its data."""
 
         def blocks() -> Iterator[RowBlock]:
             for start in range(0, len(table), block_rows):
@@ -435,7 +435,7 @@ class TableRows:
 
     @classmethod
     def of_reader(cls, read: Callable[[], pa.RecordBatchReader], n_rows: int) -> TableRows:
-        """Take rows that are made anew each time that ``read`` is called."""
+        """Take rows that ``read`` makes again for each call."""
 
         def blocks() -> Iterator[RowBlock]:
             first = 1
@@ -449,21 +449,21 @@ class TableRows:
         return self.n_rows
 
     def batches(self, *names: str) -> Iterator[pa.Table]:
-        """Yield the rows of some columns in order, a block at a time; of all if none is named."""
+        """Yield blocks of the named columns, by default all."""
         start = 0
         for block in self.blocks():
             yield self.read(block, names, start)
             start += len(block)
 
     def to_table(self, *names: str) -> pa.Table:
-        """Return the rows of some columns as one table; of all columns if none is named."""
+        """Return the named columns as one table, by default all."""
         empty = self.schema.empty_table().select(names or self.schema.names)
         return pa.concat_tables([empty, *self.batches(*names)]).combine_chunks()
 
     def take(self, places: Int64s, *names: str) -> pa.Table:
-        """Return some rows by their places, in any order and as often as they are named.
+        """Return rows by their places, in any order, repeats allowed.
 
-        Only the blocks are read that have them, and there has to be a row at each place.
+        Only the blocks with these rows are read. Each place must have a row.
         """
         wanted, inverse = np.unique(np.asarray(places, np.int64), return_inverse=True)
         schema = pa.schema([self.schema.field(name) for name in names or self.schema.names])
@@ -479,7 +479,7 @@ class TableRows:
         return pa.concat_tables(parts).take(pa.array(inverse))
 
     def read(self, block: RowBlock, names: tuple[str, ...], start: int) -> pa.Table:
-        """Read some columns of a block whose first row is at a place; all if none is named."""
+        """Read the named columns of a block, by default all."""
         table = block.some_columns(names or self.schema.names)
         return table if self.finish is None else self.finish(table, start)
 
@@ -549,6 +549,6 @@ _KEYS = (
 
 
 def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """Return the metadata of a schema from the summary of a search for pairs."""
+    """Return schema metadata from the summary of a pair search."""
     found = {name: summary[name] for name in _KEYS if name in summary}
     return {METADATA_KEY: json.dumps({"format": FORMAT_VERSION, **found}).encode()}

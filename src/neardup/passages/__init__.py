@@ -1,1 +1,1 @@
-"""Passages: similar parts of long texts, found through windows of min-hashes."""
+"""Find similar passages of long texts by windows of min-hashes."""

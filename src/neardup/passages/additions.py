@@ -1,4 +1,4 @@
-"""Temporary indexes of passages: in memory, in a folder, or growing."""
+"""Temporary indexes of passages, in memory or in a folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SEGMENT_SHARE = 0.45
 
 
 def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
-    """Return the number of tokens per segment of a temporary index.
+    """Return the tokens per segment of a temporary index.
 
     ``most`` is best for an index that fits into memory and is searched many times.
     """
@@ -77,7 +77,7 @@ def index_in_memory(
 def index_tokens(
     folder: Path, lists: TokenLists, scheme: PassageScheme, runner: Runner
 ) -> OpenPassages:
-    """Index lists of shingles in a new folder, in one segment without texts and byte positions."""
+    """Index lists of shingles as one segment without texts."""
     folder.mkdir()
     record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
     return open_segments(folder, temporary_contents(scheme, [record]), scheme, None, runner)
@@ -113,7 +113,7 @@ class LookUp:
     def find(
         self, index: OpenPassages, queries: TokenLists, later: Later | None = None
     ) -> Iterator[WindowHits]:
-        """Yield the passages of an index that are similar to windows of each query."""
+        """Yield the passages similar to each query's windows."""
         index = within_memory(index, self.workspace)
         finder = WindowFinder(index, self.windows, self.workspace, self.runner)
         return finder.find(queries, later, lambda _: None)
@@ -167,13 +167,13 @@ class GrowingIndex:
         self._all = None
 
     def find(self, queries: TokenLists) -> Iterator[WindowHits]:
-        """Yield the passages of all lists that are similar to windows of each query."""
+        """Yield the passages of all lists similar to each query."""
         if not self._segments:
             return iter([WindowHits.of_none() for _ in range(len(queries))])
         return self._look_up.find(self._opened(), queries)
 
     def tokens_of(self, numbers: Int64s) -> Iterator[TokenLists]:
-        """Yield lists by their numbers, which ascend, some at a time."""
+        """Yield batches of lists by their ascending numbers."""
         return self._opened().tokens_of(numbers)
 
     def _opened(self) -> OpenPassages:
@@ -191,7 +191,7 @@ class GrowingIndex:
 
 
 def join_lists(parts: Sequence[TokenLists]) -> TokenLists:
-    """Concatenate lists."""
+    """Concatenate several lists of tokens."""
     sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
     return TokenLists(values, offsets_of(sizes))

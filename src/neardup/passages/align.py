@@ -1,4 +1,4 @@
-"""Alignment: all passages that long documents share with documents of an index."""
+"""Find all passages that documents share with an index."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class PassageMaker:
         own: int,
         heads: Bools | None,
     ) -> WindowHits:
-        """Return the passages of a query in some documents, given their hits in order."""
+        """Return the passages that a query shares with some documents."""
         most = max(len(tokens), int(np.diff(texts.offsets).max(initial=0))) + 1
         if most > len(self._weights.term_weights):
             table = term_frequencies(self._tf, 2 * most)
@@ -187,7 +187,7 @@ class PassageMaker:
         )
 
     def _fit_characters(self, row: Int64s, heads: Bools, others: Bools) -> bool:
-        """Shrink a passage to characters that lie in it completely, in both texts.
+        """Shrink a passage to complete characters of both texts.
 
         Returns whether it has become shorter. Its common weight becomes -1 if nothing is left.
         """
@@ -206,10 +206,10 @@ class PassageMaker:
 
 
 def one_per_stretch(rows: Int64s, threshold: Fraction) -> Bools:
-    """Mark passages of which less than half of the query's part lies in a better one.
+    """Mark passages that mostly lie outside a better passage.
 
-    Rows are document, places, common weight, and of which it is a share. Only passages of one
-    document are compared; a better one exceeds the threshold by more weight.
+    Rows are document, places, common weight, and total. A passage of the same document is better if
+    it exceeds the threshold by more weight, and must not cover half of the query part.
     """
     are_left: Bools = np.ones(len(rows), np.bool_)
     surplus = rows[:, 5] - float(threshold) * rows[:, 6]
@@ -243,7 +243,7 @@ class Aligner:
         report: Callable[[float], None],
         later: Later | None = None,
     ) -> PassageMatches:
-        """Find all shared passages, ordered by query and position in it.
+        """Find all shared passages, sorted by query and position.
 
         ``report`` is called with the completed share of the work. ``later`` restricts the documents
         that each query may find; None is no restriction.
@@ -266,10 +266,11 @@ def make_alignment_plan(
     gap: int | None = None,
     threshold: Fraction | None = None,
 ) -> AlignmentPlan:
-    """Choose windows of the index's shortest passage length, one every half of it.
+    """Choose windows of the index's shortest passage length.
 
-    Passages continue over gaps of up to ``gap`` tokens; None: as far as their evidence supports.
-    ``threshold`` is theirs; None: the threshold of the windows.
+    A window begins every half of this length. Passages continue over gaps of up to ``gap`` tokens;
+    None: as far as their evidence supports. ``threshold`` is theirs; None: the threshold of the
+    windows.
     """
     length = search.min_tokens
     step = step_of(length)
@@ -286,17 +287,17 @@ def step_of(length: int) -> int:
 
 
 def certain_length(plan: AlignmentPlan) -> int:
-    """Return the length from which a shared passage certainly contains a whole window."""
+    """Return the shortest passage length that surely contains a window."""
     return plan.length + plan.step - 1
 
 
 def make_window_scheme(min_tokens: int, *, ngram: int = 1, **options: Any) -> PassageScheme:
-    """Make an index scheme so that passages of ``min_tokens`` contain a whole window."""
+    """Make an index scheme with windows within passages of ``min_tokens``."""
     check_length(min_tokens, ngram)
     length = windows_for(min_tokens - ngram + 1)
     return make_passage_scheme(min_tokens=length + ngram - 1, ngram=ngram, **options)
 
 
 def windows_for(min_tokens: int) -> int:
-    """Return the window length so that passages of ``min_tokens`` contain a whole window."""
+    """Return the window length that passages of ``min_tokens`` contain."""
     return max(int(Fraction(2, 3) * (min_tokens + 1)), 1)

@@ -1,4 +1,4 @@
-"""The near cut: one pass over texts in keep order against an index of the remaining text.
+"""Remove near-duplicate passages from texts in keep order.
 
 A text is looked up in the remaining text of its predecessors. Similar passages are removed, best
 first, one source per stretch, and the shortened text is looked up again until nothing is found.
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 
 
 class Form:
-    """A text at a step of its cut: the remaining tokens and their positions in the whole text.
+    """Remaining tokens of a text at a step of cutting.
 
     ``heads`` marks tokens that begin a character, and the end; it is empty if all do.
     """
@@ -62,7 +62,7 @@ class Form:
         self._shorter: dict[tuple[tuple[int, int], ...], Form] = {}
 
     def without(self, chosen: Sequence[Candidate]) -> Form:
-        """Return the form without some passages; equal calls return the same object."""
+        """Return the form without some passages, cached."""
         key = tuple((each.first, each.last) for each in chosen)
         if key not in self._shorter:
             are_left: Bools = np.ones(len(self.places), np.bool_)
@@ -97,7 +97,7 @@ class SearchedDocuments:
         self._overlap = scheme.shingles.ngram - 1
 
     def candidates(self, form: Form, hits: WindowHits, own: int = -1) -> list[Candidate]:
-        """Return the removable passages of a form; for document ``own``, only later copies."""
+        """Return a form's removable passages, only later copies in ``own``."""
         found, overlap = [], self._overlap
         passages = self._maker.refine(form.shingles, hits, own, form.heads)
         columns = (column.tolist() for column in vars(passages).values())
@@ -130,7 +130,7 @@ class SearchedDocuments:
 def choose_passages(
     form: Form, found: Sequence[tuple[SearchedDocuments, WindowHits]]
 ) -> list[Candidate]:
-    """Choose the passages of a form to remove, given the hits of its windows.
+    """Choose the passages to remove from a form.
 
     Documents with most evidence come first. A window is compared in only one document, and not if
     it overlaps a removed passage: the shortened form is looked up again.
@@ -153,7 +153,7 @@ def choose_passages(
 def _rank_documents(
     documents: Sequence[SearchedDocuments], kinds: Int64s, hits: WindowHits
 ) -> Int64s:
-    """Rank the document of each hit: most evidence first, then the first text.
+    """Rank the documents of hits by evidence, then by text.
 
     Evidence is the sum of the windows' best similarities in the document.
     """
@@ -179,7 +179,7 @@ def _rank_documents(
 
 
 class StayingText:
-    """The remaining text: forms of texts, numbered and indexed in order of addition."""
+    """Indexed forms of the remaining texts, in order of addition."""
 
     def __init__(self, plan: AlignmentPlan, look_up: LookUp) -> None:
         self._index = GrowingIndex(look_up)
@@ -227,7 +227,7 @@ _MOST_PUT_BACK = 20
 
 
 class Step:
-    """A form of a text, its removed passages, and its protected repeats."""
+    """A form, its removed passages, and its protected repeats."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -256,7 +256,7 @@ class _Known:
 
 
 class _NearIndex:
-    """An index of forms of a block, the last text first, and the number of the first form."""
+    """An index of a block's forms, the last text first."""
 
     def __init__(self, forms: Sequence[Form], index: OpenPassages, first: int) -> None:
         self.index, self.first = index, first
@@ -278,10 +278,11 @@ class _NearIndex:
 
 
 class CutBlock:
-    """Cut consecutive texts against the remaining text, each other, and themselves.
+    """Cut consecutive texts against the remaining text and each other.
 
-    ``forms`` are the uncut texts, in keep order, and ``staying`` the remaining text of all earlier
-    ones. If texts are ``is_apart``, they are not cut against each other or themselves.
+    A text is also cut against itself. ``forms`` are the uncut texts, in keep order, and ``staying``
+    the remaining text of all earlier ones. If texts are ``is_apart``, they are not cut against each
+    other or themselves.
     """
 
     def __init__(
@@ -308,7 +309,7 @@ class CutBlock:
         self._indexed: list[Form] = []
 
     def cut(self) -> list[list[Step]]:
-        """Return the steps of each text; the form of the last step remains."""
+        """Return the steps of each text, ending with its remainder."""
         self._find(self._forms)
         while True:
             self._stays: dict[int, Form] = {}
@@ -328,7 +329,7 @@ class CutBlock:
         staying.add(forms, self._indexes[0].index if is_indexed else None)
 
     def _cut_text(self, whole: Form) -> list[Step]:
-        """Cut a text with the known hits; the last step removes nothing or has an unknown form."""
+        """Cut a text as far as the known hits allow."""
         steps, n_put_back = [Step(whole)], 0
         while True:
             step = steps[-1]
@@ -355,7 +356,7 @@ class CutBlock:
         return known is not None and known.n_seen == len(self._indexes)
 
     def _choose(self, step: Step, *, has_own: bool) -> list[Candidate]:
-        """Return the passages of a form to remove: copies of other texts, else own repeats."""
+        """Return copies of other texts, else the text's own repeats."""
         form, known = step.form, self._known[step.form]
         near = tuple(
             number
@@ -375,7 +376,7 @@ class CutBlock:
         return _pick_repeats(form, allowed) if allowed else allowed
 
     def _index_new(self) -> bool:
-        """Index remaining forms that are not indexed; return whether there were any."""
+        """Index new remaining forms, and return whether any were new."""
         if self._is_apart:
             return False
         stays = [form for form in self._stays.values() if self._known[form].number < 0]
@@ -410,7 +411,7 @@ class CutBlock:
             self._known[form].n_seen = len(self._indexes)
 
     def _note(self, form: Form, hits: WindowHits) -> None:
-        """Record the forms of the block that contain hits of a form's windows."""
+        """Record the block's forms that contain hits of a form."""
         known = self._known[form]
         order = np.argsort(hits.documents, kind="stable")
         firsts = np.flatnonzero(np.diff(hits.documents[order], prepend=-1)).tolist()
@@ -424,7 +425,7 @@ class CutBlock:
 
 
 def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Pick later repeats within a form, from its beginning, except protected ones."""
+    """Pick later repeats within a form, except protected ones."""
     chosen: list[Candidate] = []
     size = int(form.places[-1]) + 1 if len(form.places) else 0
     goes, stays = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -437,7 +438,7 @@ def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
-    """Return the first own repeat whose source is removed in the last step, and its step."""
+    """Return the first own repeat with a removed source."""
     *before, last = steps
     gone = [last.form.places[each.first : each.last] for each in last.chosen]
     places = np.concatenate(gone)
@@ -464,9 +465,9 @@ _BLOCK_SHARE, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 1 << 12, 1 << 20
 
 @dataclass(frozen=True)
 class CutPlan:
-    """Options of a cut: ``alignment`` finds passages, ``min_documents`` texts must have them.
+    """Options of a cut: the alignment and the document count.
 
-    None removes all repeats, also within one text.
+    A removed passage is in ``min_documents`` texts; None removes all repeats, also within a text.
     """
 
     alignment: AlignmentPlan
@@ -475,7 +476,7 @@ class CutPlan:
 
 @dataclass(frozen=True)
 class RemovedPassages(Rows):
-    """Removed passages, each with its kept copy; arrays have a row per passage.
+    """Removed passages, one row each, with their kept copies.
 
     Starts and stops (exclusive) are tokens, counted in the whole document. A passage across an
     earlier removal means its remaining tokens on both sides. Rows are sorted by document and start.
@@ -491,7 +492,7 @@ class RemovedPassages(Rows):
 
 
 class PassageCutter:
-    """Cut passages out of texts that other texts or the same text repeat.
+    """Cut passages that other texts or the same text repeat.
 
     ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others``
     belong to another collection and stay whole. In this case, only passages that one of them has
@@ -589,7 +590,7 @@ def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
 
 
 def _have_enough(removed: RemovedPassages, min_documents: int) -> Bools:
-    """Return a mask of passages that enough documents have, the keeper included."""
+    """Mark passages that enough documents have, including the keeper."""
     have_enough: Bools = np.zeros(len(removed), np.bool_)
     for kept in np.unique(removed.kept_documents).tolist():
         rows = np.flatnonzero(removed.kept_documents == kept)

@@ -1,4 +1,4 @@
-"""Documents as they are read: tokens and their positions in the text."""
+"""Documents with tokens and their positions in the text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class IgnoredRuns:
     hashes: tuple[tuple[int, Uint64s], ...]
 
     def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
-        """Return texts without ignored runs; tokens keep their positions."""
+        """Return texts without ignored runs, at their original positions."""
         return _without(self.are_ignored(tokens), tokens, spans)
 
     def are_ignored(self, tokens: TokenLists) -> Bools:
@@ -74,7 +74,7 @@ def _without(
 
 
 def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
-    """Return all runs of ``length`` tokens of templates; a shorter template is one run."""
+    """Return all runs of ``length`` tokens, or shorter whole templates."""
     parts: dict[int, list[Uint64s]] = {}
     for tokens in templates:
         parts.setdefault(length, []).append(_runs(tokens, length)[1])
@@ -104,7 +104,7 @@ def _hash_runs(values: Uint64s, length: int) -> Uint64s:
 
 
 def least_run(min_tokens: int) -> int:
-    """Return the shortest ignored run, given the tokens of a passage.
+    """Return the shortest ignored run for a passage length.
 
     Shorter runs are common phrases. A passage is ten times as long, so enough of them in one
     passage are not a coincidence.
@@ -129,7 +129,7 @@ class PassageReading:
     ignored: IgnoredRuns | None = None
 
     def for_sources(self, sources: Sequence[Source]) -> PassageReading:
-        """Return the options with an id column, chosen if the user named none."""
+        """Return the options with an id column chosen by default."""
         return replace(self, columns=choose_id_column(self.columns, sources))
 
 
@@ -163,7 +163,7 @@ class DocumentBlock:
 def read_documents(
     sources: Sequence[Source], tokenizer: Tokenizer, options: PassageReading, reading: ReadingPass
 ) -> Iterator[DocumentBlock]:
-    """Read documents in blocks of some megabytes, in input order."""
+    """Read documents in blocks of a few megabytes, in order."""
 
     def read(source: Source, block: RowBlock) -> DocumentBlock:
         return read_document_block(source, block, tokenizer, options)
@@ -173,7 +173,7 @@ def read_documents(
 
 
 def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
-    """Concatenate blocks."""
+    """Concatenate several blocks of documents."""
     if len(blocks) == 1:
         return blocks[0]
     tokens = TokenLists(
@@ -238,7 +238,7 @@ def without_rows(block: DocumentBlock, removed: Uint32s | Int64s) -> DocumentBlo
 
 
 def _join_files(blocks: Sequence[DocumentBlock]) -> pa.Array | None:
-    """Concatenate the file lists of texts; None if no text has any."""
+    """Concatenate the file lists of texts, None without any."""
     known = next((block.files.type for block in blocks if block.files is not None), None)
     if known is None:
         return None

@@ -1,4 +1,4 @@
-"""An index of passages: its segments, and pending documents in memory; and its changes."""
+"""An index of passages, with its pending documents and changes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     gives_back: bool = False
 
     def opener(self) -> Callable[[Path], OpenPassages]:
-        """Return a function that opens this state of the index in another process."""
+        """Return a function that opens this state in another process."""
         pending = self.segments[len(self.manifest.segments) :]
         return partial(
             open_segments,
@@ -82,7 +82,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return sum(each.texts.nbytes for each in self.segments[: len(self.manifest.segments)])
 
     def document_sizes(self) -> Int64s:
-        """Return the number of tokens of each document that is not removed."""
+        """Return the number of tokens of each remaining document."""
         sizes = [
             np.delete(np.diff(segment.offsets), removed)
             for segment, removed in zip(self.segments, self.removed, strict=True)
@@ -90,7 +90,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return np.concatenate([np.empty(0, np.int64), *sizes])
 
     def read_rows(self, documents: Int64s) -> pa.Table:
-        """Return the ids and texts of documents, whose numbers ascend."""
+        """Return the ids and texts of ascending documents."""
         tables = [
             pa.table(
                 {
@@ -104,7 +104,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
     def tokens_of(self, documents: Int64s) -> Iterator[TokenLists]:
-        """Yield the tokens of documents, whose numbers ascend, some documents at a time."""
+        """Yield the tokens of ascending documents in batches."""
         for segment, rows in self.by_segment(documents):
             starts = segment.offsets[rows]
             sizes = segment.offsets[rows + 1] - starts
@@ -125,7 +125,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return replace(self, scheme=scheme, searchers=searchers)
 
     def leave(self, number: int) -> None:
-        """Free the memory of a segment's files, if ``gives_back`` is set."""
+        """Free a segment's file memory, if ``gives_back`` is set."""
         if self.gives_back:
             self.segments[number].let_go()
 
@@ -169,7 +169,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         }
 
     def describe(self, folder: Path) -> dict[str, Any]:
-        """Describe an index, with defaults that the first versions did not write."""
+        """Describe an index, adding defaults that first versions omitted."""
         return {**super().describe(folder), "scheme": self.scheme.describe()}
 
 
@@ -181,7 +181,7 @@ def open_segments(
     runner: Runner,
     pending: Sequence[PassageSegment] = (),
 ) -> OpenPassages:
-    """Open a known state of an index, and check every byte of its segments.
+    """Open a known state of an index, verifying its segments.
 
     ``pending`` are further segments in memory.
     """
@@ -203,7 +203,7 @@ def combine(
     frequencies: DocumentFrequencies | None,
     searchers: Sequence[SegmentSearcher],
 ) -> OpenPassages:
-    """Combine segments, of which the last may be pending documents, to an index."""
+    """Combine segments and pending documents into an index."""
     segments = tuple(searcher.segment for searcher in searchers)
     # Pending documents are rewritten when one of them is removed.
     n_pending = len(segments) - len(contents.manifest.segments)
@@ -234,7 +234,7 @@ def pack_block(block: DocumentBlock) -> bytes:
 
 
 def unpack_block(data: bytes) -> DocumentBlock:
-    """Return the documents of a row, whose checksum has been verified."""
+    """Return the documents of a verified row."""
     table = unpack_table(data)
     column = {name: table[name].combine_chunks() for name in table.column_names}
     tokens, starts, stops = (column[name].values.to_numpy() for name in ("token", "start", "stop"))
@@ -248,7 +248,7 @@ def unpack_block(data: bytes) -> DocumentBlock:
 
 
 class PendingSegment(DocumentsById):
-    """A segment of documents that wait, whose windows are made when it is first searched.
+    """A segment of pending documents with windows made on demand.
 
     It has the attributes of ``PassageSegment``.
     """
@@ -284,12 +284,12 @@ class PendingSegment(DocumentsById):
 
     @property
     def texts(self) -> pa.Array:
-        """The texts."""
+        """The texts of all documents."""
         return self.block.texts
 
     @property
     def offsets(self) -> Int64s:
-        """Where the tokens of each document begin."""
+        """Start of each document's tokens."""
         return self.block.tokens.offsets
 
     @cached_property
@@ -303,7 +303,7 @@ class PendingSegment(DocumentsById):
 
 
 class PendingDocuments:
-    """The pending documents, in a few segments that grow with new rows.
+    """Pending documents, in a few segments that grow.
 
     A segment with computed windows stays unchanged until more than half its tokens have been added
     after it.
@@ -316,7 +316,7 @@ class PendingDocuments:
         self._searchers: list[SegmentSearcher] = []
 
     def read(self, rows: tuple[bytes, ...]) -> list[SegmentSearcher]:
-        """Return the segments of some rows; rows that were read before are cached."""
+        """Return the segments of some rows, cached by row."""
         n = len(self._rows)
         if rows[:n] != self._rows:
             n, self._blocks, self._searchers = 0, [], []
@@ -348,7 +348,7 @@ _Decided = tuple[PassageScheme, DocumentFrequencies | None]
 
 
 class PassageHandle(IndexHandle[OpenPassages]):
-    """An open index of passages; its segments keep their lookup tables."""
+    """An open index of passages with cached lookup tables."""
 
     kind: ClassVar = "passages"
     is_lazy: ClassVar = False
@@ -394,7 +394,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         options: PassageReading,
         runner: Runner,
     ) -> RemovalResult:
-        """Put the one document of some sources in the place of that with its id, in one change."""
+        """Replace the document of an id in one change."""
         with self.changing(runner) as index:
             found = self._rows_of_ids(index.contents, wanted_ids([identifier]))
             n_removed = sum(len(rows) for _, rows in found)
@@ -410,7 +410,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         runner: Runner,
         segment_tokens: int,
     ) -> Addition:
-        """Add documents within ``changing``; ``index`` may have lost some since."""
+        """Add documents within ``changing``, possibly after removals from ``index``."""
         options = options.for_sources(sources)
         contents, scheme, frequencies = index.contents, index.scheme, index.frequencies
         if scheme.weighting.idf != "unary" and frequencies is None:
@@ -463,7 +463,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
     def remove(
         self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
     ) -> RemovalResult:
-        """Take documents out; all of them or none. No tokenizer is needed for it."""
+        """Remove documents by id, all of them or none."""
         if deny:
             raise no_effect("deny", "in an index of passages", "use one of documents")
         wanted = wanted_ids(ids)
@@ -476,7 +476,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
             return RemovalResult(len(wanted), after.manifest.n_documents)
 
     def _rows_of_ids(self, contents: Contents, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:
-        """Return matching ids and rows per segment and for pending documents."""
+        """Return matching ids and rows by segment, including pending documents."""
         columns = [self._ids_in(record) for record in contents.manifest.segments]
         waiting = [as_text(unpack_block(row).ids) for row in contents.pending]
         columns.append(pa.chunked_array(waiting, pa.large_string()))
@@ -503,7 +503,7 @@ def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
 
 
 def _without(contents: Contents, found: Sequence[tuple[Int64s, Int64s]]) -> Contents:
-    """Return the contents without some rows; pending documents are rewritten."""
+    """Return the contents without some rows, rewriting pending documents."""
     *of_segments, (_, rows) = found
     after = contents.without(of_segments)
     if len(rows):

@@ -1,4 +1,4 @@
-"""Look up many queries in all segments of an index, on several cores."""
+"""Search all index segments for many queries on several cores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHUNK = 128
 
 @dataclass(frozen=True)
 class FoundPassages(Rows):
-    """Passages of documents, each similar to a query; arrays have a row per passage.
+    """Passages similar to queries, in arrays of one row each.
 
     ``queries`` and ``documents`` are numbers, documents counted through all segments; ``starts`` to
     ``stops`` (exclusive) are tokens of the document.
@@ -43,7 +43,7 @@ class FoundPassages(Rows):
 
 @dataclass(frozen=True)
 class Behind:
-    """Least start of each query's passages: after the query's own position in the index.
+    """Least start of each query's passages, after the query's position.
 
     Query k finds passages of ``documents[k]`` from token ``tokens[k]`` on, and of later documents;
     all are counted through all segments.
@@ -55,7 +55,7 @@ class Behind:
 
 @dataclass(frozen=True)
 class LookupRequest:
-    """Queries to look up; ``behind`` restricts them to later positions of the index."""
+    """Queries to look up, optionally only at later positions."""
 
     queries: PassageQueries
     behind: Behind | None = None
@@ -78,10 +78,10 @@ def find_passages(
     runner: Runner,
     report: Callable[[float], None],
 ) -> Iterator[FoundPassages]:
-    """Yield the passages that are similar to the queries of each part, in their order.
+    """Yield the passages similar to the queries of each part.
 
-    Passages of one query are in the order of documents, and of positions in them. ``report`` is
-    called with the completed share of the work.
+    The order is that of queries, documents and positions. ``report`` is called with the completed
+    share of the work.
 
     All parts are looked up in as many segments as fit into memory, then in the next ones. So the
     passages of each part wait for later segments, in files if there are too many.
@@ -118,7 +118,7 @@ def find_whole(
     runner: Runner,
     report: Callable[[float], None],
 ) -> PassageMatches:
-    """Find the passages that are similar to whole texts; see ``find_passages``."""
+    """Find the passages that are similar to whole texts."""
     starts, stops = texts.offsets[:-1], texts.offsets[1:]
     queries = gather_queries(texts.values, starts, stops, index.scheme, index.frequencies)
     (found,) = find_passages(index, [LookupRequest(queries)], plan, workspace, runner, report)
@@ -134,13 +134,13 @@ def find_whole(
 
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
-    """Return an index that frees its files after use, unless all fit into memory."""
+    """Return an index that frees its files, unless all fit."""
     fits = workspace.fits(segment_bytes(index.manifest.segments), _FILES_SHARE)
     return replace(index, gives_back=not fits)
 
 
 def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runner: Runner) -> int:
-    """Return the least number of query tokens to look up together.
+    """Return the least number of query tokens per lookup.
 
     If not all segments fit, each lookup reloads them, so larger batches pay off; 1 if all fit.
     """
@@ -151,7 +151,7 @@ def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runn
 
 
 def tokens_within(workspace: Workspace) -> int:
-    """Return the number of query tokens that fit into memory, with their overhead."""
+    """Return the number of query tokens that fit into memory."""
     return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
 
 
@@ -162,7 +162,7 @@ def _find_chunks(
     plan: SearchPlan,
     runner: Runner,
 ) -> Iterator[tuple[int, int, FoundPassages]]:
-    """Yield part, chunk number and passages for a few queries at a time in some segments."""
+    """Yield part, chunk number and passages for chunks of queries."""
 
     def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
         for number, part in enumerate(asked):
@@ -195,7 +195,7 @@ def _first_segment(index: OpenPassages, asked: Sequence[LookupRequest]) -> int:
 def _first_tokens(
     index: OpenPassages, number: int, behind: Behind | None, first: int, n_queries: int
 ) -> Int64s:
-    """Return the least start in a segment for passages of each query."""
+    """Return the least start in a segment for each query."""
     first_tokens: Int64s = np.zeros(n_queries, np.int64)
     if behind is not None:
         offsets = index.searchers[number].segment.offsets
@@ -241,14 +241,14 @@ class WindowPlan:
     max_documents: int | None = None
 
     def count_windows(self, sizes: Int64s) -> Int64s:
-        """Return the number of windows per query, given the numbers of tokens."""
+        """Return the window count of queries with ``sizes`` tokens."""
         n_windows: Int64s = np.maximum(-(-(sizes - self.length) // self.step), 0) + (sizes > 0)
         return n_windows
 
 
 @dataclass(frozen=True)
 class Later:
-    """Documents that each query may find, for queries that are indexed themselves.
+    """Documents that each query of the index may find.
 
     Query k finds passages of document ``firsts[k]`` and later ones. If ``are_own[k]``, that
     document is the query itself, and only passages after the similar window are found in it; with
@@ -262,14 +262,14 @@ class Later:
 
 @dataclass
 class WindowCounts:
-    """Counts of windows that were looked up, skipped as too frequent, and their hits."""
+    """Counts of searched windows, too frequent windows, and hits."""
 
     windows: int = 0
     frequent_windows: int = 0
     hits: int = 0
 
     def __iadd__(self, other: WindowCounts) -> Self:
-        """Add other counts."""
+        """Add the counts of other windows."""
         self.windows += other.windows
         self.frequent_windows += other.frequent_windows
         self.hits += other.hits
@@ -278,7 +278,7 @@ class WindowCounts:
 
 @dataclass(frozen=True)
 class WindowHits(Rows):
-    """Hits of the windows of one query; arrays have a row per passage.
+    """Hits of the windows of one query, one row each.
 
     Tokens ``query_starts`` to ``query_stops`` (exclusive) of the query, and ``starts`` to ``stops``
     of one of the ``documents``, counted through all segments.
@@ -293,7 +293,7 @@ class WindowHits(Rows):
 
 
 def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
-    """Place windows over a text so that they cover it; the last one ends with it."""
+    """Return the starts of windows that cover a text."""
     if n_tokens <= length:
         return np.zeros(min(n_tokens, 1), np.int64)
     starts = np.arange(0, n_tokens - length, step)
@@ -302,7 +302,7 @@ def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
 
 @dataclass(frozen=True)
 class _Windows:
-    """Windows of queries: tokens ``starts`` to ``stops`` of the queries ``numbers``."""
+    """Windows of queries, as token ranges and query numbers."""
 
     n_queries: int
     numbers: Int64s
@@ -338,7 +338,7 @@ class WindowFinder:
         later: Later | None,
         report: Callable[[float], None],
     ) -> Iterator[WindowHits]:
-        """Yield the hits of each query's windows, ascending, query by query.
+        """Yield the window hits of each query in ascending order.
 
         ``report`` is called with the completed share of the work.
         """
@@ -371,7 +371,7 @@ class WindowFinder:
     def _cut(
         self, queries: TokenLists, later: Later | None
     ) -> tuple[_Windows, LookupRequest, Int64s | None]:
-        """Divide queries into windows; return also the excluded document of each."""
+        """Divide queries into windows, each with its excluded document."""
         length, offsets = self._plan.length, queries.offsets
         of_queries = [window_starts(int(n), length, self._plan.step) for n in np.diff(offsets)]
         n_windows = np.array([len(starts) for starts in of_queries], np.int64)
@@ -398,7 +398,7 @@ class WindowFinder:
     def _look_up(
         self, asked: Sequence[LookupRequest], report: Callable[[float], None]
     ) -> Iterator[FoundPassages]:
-        """Yield the hits of each part's windows, without windows that are too frequent."""
+        """Yield each part's window hits, without too frequent windows."""
         max_documents = self._plan.max_documents
         if max_documents is None:
             yield from self._find(asked, report)

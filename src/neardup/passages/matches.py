@@ -1,4 +1,4 @@
-"""Tables of passages for users: ids, positions and their names, similarities, texts, and pairs."""
+"""Tables of passages for users, with ids, positions and texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_OF_MARKER = 80
 
 
 def line_in(text: str) -> Callable[[int], str]:
-    """Return a function that maps a character position to line and column."""
+    """Return a function that maps positions to line and column."""
     starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
 
     def place_of(character: int) -> str:
@@ -39,11 +39,11 @@ def line_in(text: str) -> Callable[[int], str]:
 
 
 class Placer:
-    """Name positions in texts by the last marker before them, or by line and column.
+    """Name text positions by markers, or by line and column.
 
-    A marker is a match of a regular expression, or of its first group if it has one. RE2 finds it,
-    in time linear in the text; ``^`` is the beginning of a line. InvalidParameterError if it is not
-    a regular expression.
+    A name is the last marker before the position: a match of a regular expression, or of its first
+    group if it has one. RE2 finds it in time linear in the text; ``^`` is the beginning of a line.
+    InvalidParameterError if the expression is invalid.
     """
 
     def __init__(self, marker: str | None = None) -> None:
@@ -72,9 +72,9 @@ class Placer:
         characters: Int64s,
         files: pa.Array | None = None,
     ) -> pa.Array:
-        """Return the name of each character's position; ``documents`` are text numbers.
+        """Return position names of characters in the numbered documents.
 
-        In a text joined from several ``files``, it begins with the path of the file.
+        In a text joined from several ``files``, a name begins with the path of the file.
         """
         places: list[str] = [""] * len(documents)
         order = np.argsort(documents, kind="stable")
@@ -90,7 +90,7 @@ class Placer:
     def place_in(
         self, text: str, files: Sequence[Mapping[str, Any]] | None = None
     ) -> Callable[[int], str]:
-        """Return a function that names character positions of a text, which may have files."""
+        """Return a function that names character positions of a text."""
         starts, names = self.markers(text)
         firsts = [0] if files is None else [file["start"] for file in files]
         prefixes = [""] if files is None else [f"{file['name']}, " for file in files]
@@ -104,7 +104,7 @@ class Placer:
         return place_of
 
     def markers(self, text: str) -> tuple[list[int], list[str]]:
-        """Return the ascending positions of markers in a text, and their names."""
+        """Return the ascending positions and names of a text's markers."""
         starts: list[int] = []
         names: list[str] = []
         if self._pattern is None:
@@ -129,7 +129,7 @@ class Placer:
 
 
 def count_marked(passages: pa.Table) -> list[int]:
-    """Return the number of marker-based names on either side of passages."""
+    """Count the names from markers on either side of passages."""
     places = (passages[f"{side}_place"] for side in ("query", "doc"))
     are_lines = (pc.sum(pc.match_substring_regex(each, _LINE)).as_py() for each in places)
     return [len(passages) - (n_lines or 0) for n_lines in are_lines]
@@ -138,7 +138,7 @@ def count_marked(passages: pa.Table) -> list[int]:
 def character_spans(
     texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Turn spans of bytes of some documents' texts into spans of characters.
+    """Convert byte spans of documents' texts into character spans.
 
     Spans have the number of their document, start and stop at character boundaries, counted from
     the start of the text. Cost: one scan of each named text up to its last span.
@@ -160,7 +160,7 @@ def character_spans(
 def whole_characters(
     texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Turn spans of bytes into spans of the characters that lie in them completely.
+    """Convert byte spans into spans of complete characters.
 
     Arguments are as of ``character_spans``, but ends may lie within a character.
     """
@@ -173,7 +173,7 @@ def whole_characters(
 
 
 def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) -> Int64s:
-    """Return the covered length of each group's spans; overlaps count once."""
+    """Return the length of the union of each group's spans."""
     order = np.lexsort((starts, groups))
     # Positions of all groups on one line, so that each group ends before the next begins.
     origins = groups[order] * (int(stops.max(initial=0)) + 1)
@@ -214,7 +214,7 @@ def schema_of(*, with_text: bool, with_places: bool) -> pa.Schema:
 
 @dataclass(frozen=True)
 class PassageMatches(Rows):
-    """Matching passages of queries and documents; arrays have a row per match.
+    """Matching passages of queries and documents, one row each.
 
     All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
     counted through all segments.
@@ -230,7 +230,7 @@ class PassageMatches(Rows):
 
 
 class PassageSide(NamedTuple):
-    """One side of passages: ids as text, and positions in characters.
+    """Ids and character positions of one side of passages.
 
     ``texts`` are the passages' texts, and ``places`` the names of their beginnings, if requested.
     """
@@ -250,9 +250,9 @@ def match_table(
     with_text: bool,
     placer: Placer | None,
 ) -> pa.Table:
-    """Make a table of matches, with ids as text; ``queries`` are the queried documents.
+    """Make a table of the matches of queried documents.
 
-    ``placer`` names the beginnings of passages, if it is given.
+    ``placer``, if given, names the beginnings of passages.
     """
     offsets, spans = queries.tokens.offsets, queries.spans
     first = offsets[matches.queries] + matches.query_starts
@@ -295,7 +295,7 @@ def side_in(
     with_text: bool,
     placer: Placer | None,
 ) -> PassageSide:
-    """Make one side from spans of tokens of an index's documents; see ``match_table``."""
+    """Make one side from token spans of an index's documents."""
     char_starts, char_stops = character_places(index, documents, starts, stops)
     ids: list[str] = [""] * len(documents)
     texts: list[str] = [""] * len(documents)
@@ -325,7 +325,7 @@ def side_in(
 
 
 def side_table(query: PassageSide, document: PassageSide, similarities: Floats) -> pa.Table:
-    """Join both sides of passages to a table, with their texts and places."""
+    """Join both sides of passages into one table."""
     columns: list[Any] = []
     for side in (query, document):
         columns += [*side[:3], *([] if side.places is None else [side.places])]
@@ -338,7 +338,7 @@ def side_table(query: PassageSide, document: PassageSide, similarities: Floats) 
 def character_places(
     index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Turn spans of tokens of an index's documents into spans of characters."""
+    """Convert token spans of an index's documents into character spans."""
     char_starts, char_stops = np.empty_like(starts), np.empty_like(stops)
     numbers = index.segments_of(documents)
     for number in np.unique(numbers).tolist():
@@ -364,7 +364,7 @@ def character_places(
 
 
 def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:
-    """Return a table of matches or windows with ids of their input types."""
+    """Return a table with ids of their input types."""
     for name, kind in (("query_id", query_type), ("doc_id", doc_type)):
         place = table.column_names.index(name)
         table = table.set_column(place, name, table[name].cast(kind))
@@ -395,7 +395,7 @@ Extents = Int64s
 
 @dataclass(frozen=True)
 class HiddenSpans:
-    """Spans of hidden characters, in the order of texts and positions."""
+    """Spans of hidden characters, sorted by text and position."""
 
     documents: Int64s
     starts: Int64s
@@ -432,7 +432,7 @@ class Visible:
     holes: HiddenSpans
 
     def extents(self, which: Int64s, starts: Int64s, stops: Int64s) -> Extents:
-        """Measure passages and their texts; passage k is in text ``which[k]``."""
+        """Measure passages, passage k in text ``which[k]``."""
         before, each = self.holes.visible_before, np.arange(len(self.starts))
         # All tokens of an indexed document may be hidden.
         lengths = np.maximum(before(each, self.stops) - before(each, self.starts), 1)
@@ -441,13 +441,13 @@ class Visible:
 
 @dataclass(frozen=True)
 class HiddenText:
-    """Ignored runs of tokens, if any, and the tokenizer of texts."""
+    """Ignored token runs, if any, and the tokenizer of texts."""
 
     runs: IgnoredRuns
     tokenizer: Tokenizer
 
     def look_at(self, texts: pa.Array, ids: pa.Array) -> Visible:
-        """Find the hidden spans of texts, whose documents have these ids."""
+        """Find the hidden spans of the texts of documents."""
         tokens, spans = self.tokenizer.locate_tokens(self.tokenizer.texts_in_index(texts, ids))
         is_hidden = self.runs.are_ignored(tokens)
         numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
@@ -483,7 +483,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class _Texts:
-    """Distinct documents: texts, ids, and the characters of their first and last tokens."""
+    """Distinct documents with the characters of their outermost tokens."""
 
     texts: pa.Array
     ids: pa.Array
@@ -518,7 +518,7 @@ def extents_in(
     stops: Int64s,
     hidden: HiddenText | None = None,
 ) -> Extents:
-    """Measure one side of passages: spans of characters of an index's documents (n, 3)."""
+    """Measure character spans of one side of passages, (n, 3)."""
     distinct, which = np.unique(documents, return_inverse=True)
     return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
 
@@ -549,7 +549,7 @@ def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Tabl
 
 
 def order_pairs(table: pa.Table) -> pa.Table:
-    """Sort pairs by the greater shared share, then by the shared length."""
+    """Sort pairs by greater share of shared text, then length."""
     share = pc.max_element_wise(table["query_share"], table["doc_share"]).to_numpy()
     shared = pc.max_element_wise(table["query_shared"], table["doc_shared"]).to_numpy()
     # Ties stay in the order of the documents.

@@ -1,4 +1,4 @@
-"""Conditions on a passage, and the recall of min-hashes and of window lookups.
+"""Conditions on passages, and the recall of min-hashes and windows.
 
 A passage of n tokens that shares K tokens with a similar one is found by a window of it. The
 changed tokens are random, so a window of L tokens has more or fewer of the K. If words were changed
@@ -56,9 +56,9 @@ def make_search_plan(
     hits: int | None = None,
     times: int = 0,
 ) -> SearchPlan:
-    """Choose the number of common min-hashes: ``hits``, or by the recall.
+    """Choose the required number of common min-hashes.
 
-    It is 0 if nothing may be missed, or if there are no min-hashes.
+    It is ``hits`` or follows from ``recall``; 0 if nothing may be missed, or without min-hashes.
     """
     num_perm = scheme.num_perm
     if hits is None:
@@ -72,7 +72,7 @@ def make_search_plan(
 
 @lru_cache(maxsize=64)
 def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
-    """Return the largest number of min-hashes that keeps the recall at the threshold.
+    """Return the most min-hashes that keep the recall.
 
     Each of ``num_perm`` min-hashes agrees independently with probability ``threshold``; the
     probability that at least this many agree is ``recall`` or more. At least 1.
@@ -91,7 +91,7 @@ def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
 
 @lru_cache(maxsize=64)
 def candidate_probability(num_perm: int, hits: int, similarity: Fraction) -> float:
-    """Return the probability that a passage of this similarity has ``hits`` common min-hashes.
+    """Return the probability that a passage has ``hits`` common min-hashes.
 
     It is 1 only if nothing can be missed, not by rounding.
     """
@@ -114,11 +114,12 @@ def passage_recall(
     seed_threshold: Fraction,
     sentence: int = 1,
 ) -> float:
-    """Return the probability that a window finds a passage of ``n_tokens``, all different.
+    """Return the probability that a window finds a passage.
 
-    Windows of ``length`` tokens begin every ``step`` of them, at most ``length``; one is found that
-    is similar by ``seed_threshold`` to the text in its position. Words are shuffled within
-    sentences of ``sentence`` tokens, which make up the passage; 1 means no shuffling.
+    The passage has ``n_tokens`` different tokens. Windows of ``length`` tokens begin every ``step``
+    of them, at most ``length``; one is found that is similar by ``seed_threshold`` to the text in
+    its position. Words are shuffled within sentences of ``sentence`` tokens, which make up the
+    passage; 1 means no shuffling.
 
     One of overlapping windows is counted, so the true probability is at least this if words were
     changed independently and moved at random. Cost O(step + sentence^3 n^(1/2)) after a table of n
@@ -158,12 +159,12 @@ def choose_seed_threshold(
 
 
 def jaccard_of_share(share: Fraction) -> Fraction:
-    """Return the Jaccard similarity of equally long passages with this common share."""
+    """Return the Jaccard similarity for equally long passages' common share."""
     return share / (2 - share)
 
 
 def share_of_jaccard(similarity: Fraction) -> Fraction:
-    """Return the common share of equally long passages with this similarity."""
+    """Return the common share for equally long passages' Jaccard similarity."""
     return 2 * similarity / (1 + similarity)
 
 
@@ -184,7 +185,7 @@ def _jaccard(common: int, n: int) -> Fraction:
 
 
 class _Chances:
-    """Probabilities of numbers of common tokens, over all offsets of windows in a passage."""
+    """Probabilities of common token counts over all window offsets."""
 
     def __init__(
         self, n_tokens: int, similarity: Fraction, length: int, step: int, sentence: int
@@ -199,7 +200,7 @@ class _Chances:
         }
 
     def recall(self, seed_threshold: Fraction) -> float:
-        """Return the probability that a window is similar enough to the text in its position."""
+        """Return the probability that any window is similar enough."""
         found = 0.0
         tails = {parts: self._tail(parts, seed_threshold) for parts in self._spreads}
         for (parts, n_apart), count in self._ways.items():
@@ -207,7 +208,7 @@ class _Chances:
         return found / self._step
 
     def _places(self) -> Iterator[tuple[_Parts, int]]:
-        """Yield, per offset of the first window, its parts and the number of disjoint windows."""
+        """Yield each offset's window parts and number of disjoint windows."""
         n, length, step = self._n_tokens, self._length, self._step
         for phase in range(step):
             # The first window that begins in the passage, and the one before it.
@@ -220,7 +221,7 @@ class _Chances:
             yield self._parts(start, stop), n_apart
 
     def _parts(self, start: int, stop: int) -> _Parts:
-        """Return the tokens of whole sentences, and inside and total tokens of partial ones."""
+        """Return tokens of whole sentences, then inside/total of partial sentences."""
         n, sentence = self._n_tokens, self._sentence
         first = -(-start // sentence) * sentence
         last = n if stop == n else stop // sentence * sentence
@@ -231,7 +232,7 @@ class _Chances:
         return (last - first, last - first), *(end for end in ends if end[0])
 
     def _spread(self, insides: tuple[int, ...]) -> tuple[list[Int64s], Floats]:
-        """Return numbers of common tokens in each part, and their probabilities."""
+        """Return common token counts of each part with their probabilities."""
         size, kept, n = sum(insides), self._kept, self._n_tokens
         # At least 9 standard deviations, beyond the precision of a float.
         margin = ceil(4.5 * insides[0] ** 0.5)
@@ -248,7 +249,7 @@ class _Chances:
         return common, np.exp(logs)
 
     def _tail(self, parts: _Parts, seed_threshold: Fraction) -> float:
-        """Return the probability that a window with these parts is similar enough."""
+        """Return the probability that one window is similar enough."""
         common, probabilities = self._spreads[parts]
         is_found = np.zeros(len(probabilities), bool)
         for chosen in product((False, True), repeat=len(parts) - 1):

@@ -1,4 +1,4 @@
-"""Repeats: equal token runs of documents, and the choice of removed ones.
+"""Find equal token runs of documents and choose the removals.
 
 Every window of ``min_tokens`` tokens has a sample, and equal windows have equal samples. So
 documents are first matched by the samples of all texts, grouped by value, and only documents with a
@@ -38,23 +38,23 @@ _COUNTED_AT_A_TIME = 1 << 23
 
 
 class WindowSamples(NamedTuple):
-    """Samples of windows; arrays have a row per sample with its hash and document."""
+    """Window samples, one row each, with hashes and documents."""
 
     hashes: Uint64s
     documents: Int64s
 
     @classmethod
     def of_none(cls) -> WindowSamples:
-        """Return no samples."""
+        """Return window samples without rows."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
     def select(self, rows: Int64s | slice) -> WindowSamples:
-        """Return some rows."""
+        """Return the samples of some rows."""
         return WindowSamples(self.hashes[rows], self.documents[rows])
 
 
 class Met(NamedTuple):
-    """Shared samples of a part: the hashes, and the documents that have them."""
+    """Hashes and documents of the samples shared in a part."""
 
     hashes: Uint64s
     documents: Int64s
@@ -70,7 +70,7 @@ Equal hashes are in one part.
 
 
 def sample_windows(tokens: TokenLists, min_tokens: int) -> WindowSamples:
-    """Return the samples of all windows, about two per ``min_tokens`` tokens."""
+    """Return window samples, about two per ``min_tokens`` tokens."""
     offsets = np.ascontiguousarray(tokens.offsets, np.int64)
     n_windows = int(np.maximum(np.diff(offsets) - min_tokens + 1, 0).sum())
     # Unwritten memory is not allocated.
@@ -80,17 +80,17 @@ def sample_windows(tokens: TokenLists, min_tokens: int) -> WindowSamples:
 
 
 def _lengths(min_tokens: int) -> tuple[int, int]:
-    """Return the token counts of a sample and of each of its parts."""
+    """Return the token counts of a sample and its parts."""
     part = min(max(1, min_tokens // 4), _PART)
     return (min_tokens + 1 + part) // 2, part
 
 
 @dataclass(frozen=True)
 class Repeats(Rows):
-    """Removed token runs, each with an equal kept run; sorted by document and start.
+    """Removed token runs, each with an equal kept run.
 
-    Tokens are counted in the document, ``stops`` and ``kept_stops`` are exclusive. Runs of a
-    document do not overlap.
+    Rows are sorted by document and start. Tokens are counted in the document, ``stops`` and
+    ``kept_stops`` are exclusive. Runs of a document do not overlap.
     """
 
     documents: Int64s
@@ -109,7 +109,7 @@ def find_repeats(
     min_documents: int = 2,
     n_against: int = 0,
 ) -> Repeats:
-    """Find the token runs that are removed in favour of equal kept runs.
+    """Find the token runs to remove as repeats.
 
     ``each_part`` yields ``sample_windows`` of the documents, numbered from 0, and ``read`` the
     tokens of documents in ascending order; values may be a memory map. ``order`` has the numbers of
@@ -199,7 +199,7 @@ class _Meeting:
     def meet_joints(
         self, part: WindowSamples, *, joints: Uint64s, filter_of_joints: Uint64s
     ) -> Met:
-        """Return the samples shared with a joint only; ``joints`` ascend."""
+        """Return the samples shared only with ascending ``joints``."""
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
         part = part.select(rows[:n])
@@ -210,7 +210,7 @@ class _Meeting:
         return _met(part, starts, may_be & ~is_shared & ~is_known)
 
     def _groups(self, part: WindowSamples) -> tuple[WindowSamples, Int64s, Bools, Bools]:
-        """Sort samples by hash; return group starts, shared groups, and removable groups."""
+        """Return samples by hash, group starts, shared and removable masks."""
         if self.min_documents > 2:
             part = part.select(np.lexsort((part.documents, part.hashes)))
         else:
@@ -316,7 +316,7 @@ def _remove(
 def _wanted_windows(
     tokens: TokenLists, order: Int64s, min_tokens: int, min_documents: int
 ) -> Uint64s:
-    """Return a hash table of the windows of enough documents, or an empty one."""
+    """Return a hash table of the windows in enough documents."""
     if min_documents <= 2:
         return np.zeros(0, np.uint64)
     n_windows = int(np.maximum(np.diff(tokens.offsets)[order] - min_tokens + 1, 0).sum())
@@ -346,7 +346,7 @@ def _wanted_windows(
 
 
 def _by_document(rows: Int64s, offsets: Int64s, numbers: Int64s) -> Repeats:
-    """Sort rows by document, and convert token positions to positions in the document."""
+    """Sort rows by document, with positions within the document."""
     starts, stops, kept = rows[np.argsort(rows[:, 0])].T
     documents = np.searchsorted(offsets, starts, side="right") - 1
     kept_documents = np.searchsorted(offsets, kept, side="right") - 1

@@ -1,4 +1,4 @@
-"""Find passages of a segment that are similar to queries, for many queries at a time.
+"""Search a segment for passages similar to many queries.
 
 First, candidate starts are found by the rarest tokens (``kernels.passage.lookups``), then by all
 tokens (``kernels.passage.narrowing``). Passages at these starts are compared with the query
@@ -59,9 +59,9 @@ _SURELY_EXACT = 2.0**25
 
 
 class Batch:
-    """Queries from number ``first`` to ``stop``; ``totals`` are their weights.
+    """Queries from number ``first`` to ``stop``, with their weights.
 
-    Min-hashes are computed once, on request.
+    Min-hashes are computed once, on request; ``totals`` are the weights.
     """
 
     def __init__(self, queries: PassageQueries, first: int, stop: int) -> None:
@@ -76,7 +76,7 @@ class Batch:
         return len(self.totals)
 
     def keys_for(self, rows: Int64s) -> npt.NDArray[np.uint64]:
-        """Return min-hashes, a row per query; only the requested ``rows`` are valid."""
+        """Return min-hashes, valid only for the requested ``rows``."""
         rows = rows[~self._has_keys[rows]]
         if len(rows):
             self._keys[rows], _ = self.queries.hash(self.first + rows)
@@ -86,7 +86,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class SegmentHits(Rows):
-    """Passages of one segment found for queries; arrays have a row per passage.
+    """Passages of one segment similar to queries, one row each.
 
     ``queries`` are ascending numbers of queries; positions ascend within a query. ``starts`` and
     ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over ``either`` is the
@@ -101,7 +101,7 @@ class SegmentHits(Rows):
 
 
 class SegmentSearcher:
-    """Search one segment for queries; thread-safe.
+    """Search one segment for queries, from any number of threads.
 
     Data that need a scan of the whole segment are computed once and kept: token positions, the
     inverse document frequencies of the vocabulary, if tokens have any, the extents and least
@@ -138,7 +138,7 @@ class SegmentSearcher:
         )
 
     def forget(self) -> None:
-        """Free the memory of searches; the next one recomputes it. Thread-safe."""
+        """Free the memory of searches for later recomputation, thread-safe."""
         for name in ("_places", "_documents", "_windows"):
             vars(self).pop(name, None)
         self._reaches, self._lightest_by_bits = {}, {}
@@ -158,7 +158,7 @@ class SegmentSearcher:
     def search(
         self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan
     ) -> SegmentHits:
-        """Find the passages that are similar to the queries of a batch.
+        """Find the passages similar to the queries of a batch.
 
         Passages of each query begin at ``first_tokens`` or later, counted through the segment.
         ``entries`` is the result of the method of that name for all queries.
@@ -246,7 +246,7 @@ class SegmentSearcher:
         entries: Int32s,
         limits: Limits,
     ) -> Iterator[Int64s]:
-        """Yield candidate starts of passages of a class for the queries."""
+        """Yield candidate starts of the passages of a weight class."""
 
         def find(done: int, room: Int64s) -> tuple[Int, Int]:
             return lookups.find_buckets(
@@ -281,7 +281,7 @@ class SegmentSearcher:
         return reach
 
     def _find_extent(self, number: int) -> tuple[int, int, Int64s]:
-        """Return the bits, the span and the runs of ``Reach`` for a class."""
+        """Return bits, span and runs of ``Reach`` for a class."""
         bits = _LEAST_BITS
         n_buckets = (len(self.segment.tokens) >> bits) + 1
         reaches: Int64s = np.empty(n_buckets, np.int64)
@@ -298,7 +298,7 @@ class SegmentSearcher:
         return bits, span, _far_runs(reaches, span)
 
     def _lightest(self, bits: int) -> Floats:
-        """Return the least weight of passages per bucket of ``1 << bits`` tokens."""
+        """Return the least passage weight per bucket of tokens."""
         with self._making:
             lightest = self._lightest_by_bits.get(bits)
             if lightest is not None:
@@ -325,7 +325,7 @@ class SegmentSearcher:
     def _outline(
         self, batch: Batch, ranges: Int64s, limits: Limits
     ) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
-        """Yield regions of sub-texts to be compared, and their ends by start.
+        """Yield candidate regions, and the ends of sub-texts by start.
 
         They are the sub-texts with enough common min-hashes, or all in the ranges of their query.
         """
@@ -451,7 +451,7 @@ class SegmentSearcher:
 def weighed_documents(
     tokens: Int32s, offsets: Int64s, n_entries: int, inverses: Floats, term_weights: Floats
 ) -> SegmentTexts:
-    """Return texts for kernels; see ``SegmentTexts`` for the arguments."""
+    """Return kernel input of weighted documents, as in ``SegmentTexts``."""
     # Least weight of a further copy; zero if weights may be capped.
     step = np.diff(term_weights[1:]).min(initial=np.inf)
     if not len(term_weights[2:]) or term_weights[-1] >= _SURELY_EXACT:
@@ -472,9 +472,9 @@ def _weight_of(number: float) -> np.float64:
 
 
 def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
-    """Join overlapping or adjoining ranges of one query; rows are query, start, stop.
+    """Join overlapping or adjoining ranges of each query.
 
-    The greatest weight is kept.
+    Rows are query, start and stop. The greatest weight is kept.
     """
     order = np.lexsort((buckets[:, 1], buckets[:, 0]))
     buckets, heaviest = buckets[order], heaviest[order]
@@ -493,7 +493,7 @@ def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
 
 
 def _usual_span(reaches: Int64s) -> int:
-    """Return the extent of passages in buckets, except for a few runs of buckets."""
+    """Return the usual extent of passages in a bucket."""
     few = len(reaches) // _FEW_OF + _FEW
     for share in (2, 4, 16, 64, 256, 1024, 4096):
         place = len(reaches) - 1 - len(reaches) // share
@@ -505,7 +505,7 @@ def _usual_span(reaches: Int64s) -> int:
 
 
 def _far_runs(reaches: Int64s, span: int) -> Int64s:
-    """Return the runs of buckets with larger extents, in the form of ``Reach``."""
+    """Return the runs of larger extents, as in ``Reach``."""
     bounds = np.flatnonzero(np.diff(reaches > span, prepend=False, append=False)).reshape(-1, 2)
     ends = [(np.arange(first, stop) + reaches[first:stop]).max() for first, stop in bounds.tolist()]
     return np.column_stack([bounds, np.array(ends, np.int64)])

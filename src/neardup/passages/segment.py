@@ -1,4 +1,4 @@
-"""A segment of an index: documents, their windows, and their stored form."""
+"""A segment of documents and windows, and its file format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIRST_ROOM = 1 << 10
 
 
 def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) -> tuple[Int64s, int]:
-    """Run a kernel on an array, and again on a larger one if it was too small.
+    """Run a kernel again with a larger array if needed.
 
     ``fill`` returns the needed size along ``axis``. Returns the final array and that size.
     """
@@ -45,7 +45,7 @@ def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) ->
 def fill_in_parts(
     fill: Callable[[int, Int64s], tuple[Int, Int]], n_items: int, n_columns: int
 ) -> Iterator[Int64s]:
-    """Run a kernel over items and yield its results, part by part.
+    """Run a kernel over items, yielding its results in parts.
 
     ``fill`` gets the first unprocessed item and an array with ``n_columns``. It processes as many
     items as fit, and returns the next item and the number of written rows. The array grows if a
@@ -70,9 +70,9 @@ _FILES = pa.field("files", FILES)
 
 @dataclass(frozen=True)
 class WindowIndex:
-    """The windows of all hash functions; see ``WindowLists``.
+    """The windows of all hash functions, by key.
 
-    Function f has the keys ``key_starts[f]`` to ``key_starts[f + 1]``.
+    See ``WindowLists``. Function f has the keys ``key_starts[f]`` to ``key_starts[f + 1]``.
     """
 
     key_starts: Int64s
@@ -85,7 +85,7 @@ class WindowIndex:
 
 
 class DocumentsById:
-    """Documents of a segment, which are found by ``ids``: large strings, in the order of rows."""
+    """Documents of a segment, with a lookup by large-string ids."""
 
     ids: pa.Array
 
@@ -97,7 +97,7 @@ class DocumentsById:
         return IdTable(self.ids)
 
     def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return which ids which documents have; a table is made when it is first asked for."""
+        """Return matching numbers of ids and rows."""
         rows = self._id_table.find(ids)
         found = np.flatnonzero(rows >= 0)
         return found, rows[found]
@@ -109,7 +109,7 @@ class DocumentsById:
 
 @dataclass(frozen=True)
 class PassageSegment(DocumentsById):
-    """An open segment.
+    """An open segment of documents.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are ascending token hashes; document
     d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``. ``ids`` are large strings,
@@ -140,7 +140,7 @@ class PassageSegment(DocumentsById):
         return TokenLists(self.vocabulary[self.tokens], self.offsets)
 
     def byte_places(self, tokens: Int64s, documents: Int64s) -> tuple[Int64s, Int64s]:
-        """Return byte spans of tokens in their texts; tokens are counted through the segment."""
+        """Return the byte spans of a segment's tokens in texts."""
         starts, stops = np.empty_like(tokens), np.empty_like(tokens)
         segments.find_places(
             tokens,
@@ -198,7 +198,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array, without a copy if possible."""
+    """Return a column as one array, without copying if possible."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
@@ -215,7 +215,7 @@ def write_segment(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> SegmentRecord:
-    """Write a segment; report the completed hash functions.
+    """Write a segment and report the completed hash functions.
 
     The bytes do not depend on the number of threads.
     """
@@ -231,7 +231,7 @@ def hold_segment(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> tuple[SegmentRecord, PassageSegment]:
-    """Make a segment in memory, as if it had been written and opened."""
+    """Make a segment in memory, as if written and opened."""
     held = SegmentInMemory()
     _write(held, block, scheme, frequencies, runner)
     record = SegmentRecord(name, len(block), block.n_tokens, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The scheme of an index of passages, and the compact windows of texts in its order."""
+"""The scheme of a passage index, and its text windows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PassageScheme:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """Tokenizer of shingles; with ``ngram`` 1, shingles are tokens."""
+        """Tokenizer that returns shingles of ``ngram`` tokens."""
         plain, ngram = self.shingles.tokenizer, self.shingles.ngram
         return plain if ngram == 1 else ShingledTokenizer(plain, ngram)
 
@@ -82,11 +82,11 @@ class PassageScheme:
         return tokens if ngram == 1 else shingle_tokens(tokens, ngram)
 
     def count_shingles(self, n_tokens: int) -> int:
-        """Return the number of shingles of a passage, given its tokens."""
+        """Return a passage's shingle count, given its token count."""
         return max(n_tokens - self.shingles.ngram + 1, 1)
 
     def count_tokens(self, n_shingles: int) -> int:
-        """Return the number of tokens of a passage, given its shingles."""
+        """Return a passage's token count, given its shingle count."""
         return n_shingles + self.shingles.ngram - 1
 
     @property
@@ -95,7 +95,7 @@ class PassageScheme:
         return function_seeds(self.seed, self.num_perm)
 
     def weighed_by(self, idf: InverseFrequency) -> PassageScheme:
-        """Return a scheme without hash functions, with other inverse document frequencies."""
+        """Return a scheme without hash functions, weighted by ``idf``."""
         return replace(self, weighting=replace(self.weighting, idf=idf))
 
     def describe(self) -> dict[str, Any]:
@@ -218,9 +218,9 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
 def multiset_windows(
     texts: Occurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
 ) -> WindowLists:
-    """List all windows under one hash function that contain ``min_tokens`` tokens.
+    """List all windows with ``min_tokens`` tokens under one hash function.
 
-    ``most_copies`` of each token count: all of them yield min-hashes of multisets, 1 of sets.
+    ``most_copies`` of each token count: all copies yield min-hashes of multisets, 1 of sets.
     """
 
     def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
@@ -251,7 +251,7 @@ def weighted_windows(
 def _list_all(
     texts: Occurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
 ) -> WindowLists:
-    """List the windows of all texts, with a larger buffer on overflow."""
+    """List all windows of texts, enlarging the buffer on overflow."""
     n_tokens = len(texts.positions)
     room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
     active, steps = windows.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
@@ -297,7 +297,7 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
 def count_windows(
     token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> tuple[Occurrences, Callable[[int], WindowLists]]:
-    """Group the tokens of texts; return a function that lists their windows under a seed."""
+    """Return grouped tokens, and a function that lists their windows."""
     texts = group_occurrences(token_lists)
     weighting = scheme.weighting
     if weighting.counts_only:
@@ -310,7 +310,7 @@ def count_windows(
 def text_log_weights(
     texts: Occurrences, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Floats:
-    """Return the logarithm of each token's weight per number of copies, by type."""
+    """Return log weights of tokens per copy count, by type."""
     weighting = scheme.weighting
     counts = np.diff(texts.type_starts)
     table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
@@ -323,7 +323,7 @@ def text_log_weights(
 def inverse_frequencies(
     hashes: Uint64s, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Floats:
-    """Return the inverse document frequencies of tokens; 1 for all without counts."""
+    """Return inverse document frequencies of tokens, all 1 without counts."""
     if frequencies is None:
         return np.ones(len(hashes), np.float64)
     return frequencies.idf_of(hashes, scheme.weighting.idf)
@@ -334,7 +334,7 @@ def inverse_frequencies(
 
 @dataclass(frozen=True)
 class PassageQueries:
-    """Searched texts, as possibly overlapping parts of one list of tokens."""
+    """Searched texts, as parts of one list of tokens."""
 
     wanted: QueryTokens
     scheme: PassageScheme
@@ -349,10 +349,10 @@ class PassageQueries:
         return totals
 
     def hash(self, chosen: Int64s) -> tuple[npt.NDArray[np.uint64], Bools]:
-        """Return the identities of queries' least hash values, a row per query.
+        """Return the identities of each query's least hash values.
 
-        Also returns which queries have a token with a weight; the rows of the others are invalid,
-        and they find nothing.
+        A row per query. Also returns a mask of the queries with a weighted token; the rows of all
+        other queries are invalid, and these queries find nothing.
         """
         weighting, seeds = self.scheme.weighting, self.scheme.seeds
         keys = np.zeros((len(chosen), len(seeds)), np.uint64)
@@ -372,7 +372,7 @@ def gather_queries(
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
 ) -> PassageQueries:
-    """Make queries of parts of a token list: part k is ``tokens[starts[k] : stops[k]]``."""
+    """Make queries of the parts of a token list."""
     numbers, counts = number_values(tokens)
     hashes: Uint64s = np.empty(len(counts), np.uint64)
     hashes[numbers] = tokens
