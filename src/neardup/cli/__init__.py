@@ -1,4 +1,4 @@
-"""The command line: one file per command, errors turned into messages here and nowhere else."""
+"""The command line, with errors turned into messages only here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COMMANDS = {
 
 
 class _LazyGroup(click.Group):
-    """A group that loads a command's module when the command is used."""
+    """A group that loads a command's module on use."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -96,7 +96,7 @@ def cli(no_config: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave the process with its exit code.
+    """Run the command line and exit with its code.
 
     0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted, 141 a table's reader has gone, 143
     terminated.
@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; give the exit code."""
+    """Run the command line and return the exit code."""
     with keep_journal() as journal:
         return _run(arguments, journal)
 
@@ -190,7 +190,7 @@ def _fate(journal: Journal) -> str:
 
 
 def _way_on(journal: Journal, message: str = "") -> str:
-    """Describe how to resume a run that ended early, unless the message does."""
+    """Describe how to resume an unfinished run."""
     if journal.unfinished is None or GOES_ON in message:
         return ""
     return (

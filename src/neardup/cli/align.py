@@ -1,4 +1,4 @@
-"""``neardup align``: the passages that two collections share, or the documents of one."""
+"""The ``neardup align`` command for passages shared by documents."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _report(
 
 
 def _say_moved(summary: Mapping[str, Any]) -> str:
-    """Describe the recall of passages with changed order, for presets that need it."""
+    """Describe the recall of reordered passages if below 1."""
     recall = summary.get("predicted_recall_moved", 1)
     if round(recall, 4) == 1 or summary["window_threshold"] == summary["threshold"]:
         return ""
@@ -188,7 +188,7 @@ def _say_moved(summary: Mapping[str, Any]) -> str:
 
 
 def _note_nothing(summary: Mapping[str, Any], smaller: str) -> str:
-    """Describe an empty result; ``smaller`` names the options for shorter passages."""
+    """Describe an empty result and options for shorter passages."""
     if summary["documents"] == [1] and not summary["passages"]:
         return "one document alone shares nothing: name others, or give --within"
     if summary["documents"][-1] == 0 < summary["documents"][0]:

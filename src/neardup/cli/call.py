@@ -1,4 +1,4 @@
-"""One call of a command: its options, its messages, and its outputs.
+"""Options, messages and outputs of one command call.
 
 Progress is on standard error, results on standard output.
 """
@@ -38,7 +38,7 @@ _CLOSED_PIPE = 141
 
 
 class Call:
-    """One run of a command: its options, progress, threads, work folder and printed result.
+    """One run of a command, from options to printed result.
 
     ``settings`` are the options from ``neardup.toml``, as summaries have them.
     """
@@ -51,17 +51,17 @@ class Call:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing but errors is printed."""
+        """Return whether nothing but errors is printed."""
         return bool(getattr(self.options, "quiet", False))
 
     @cached_property
     def display(self) -> Display:
-        """Progress, as the user sees it."""
+        """Return the progress display of the user."""
         return Display(quiet=self.is_quiet)
 
     @cached_property
     def runner(self) -> Runner:
-        """The threads that work."""
+        """Return the threads that work."""
         from neardup.runs.runner import Runner
 
         command = click.get_current_context().command_path.split()[1:]
@@ -70,11 +70,11 @@ class Call:
 
     @property
     def is_on_spark(self) -> bool:
-        """Whether a Spark session does the work."""
+        """Return whether a Spark session does the work."""
         return bool(self.options.engine == "spark")
 
     def check_spark(self, reading: ReadingOptions | None = None, whole: Sequence[str] = ()) -> None:
-        """Raise for options that Spark does not take, as ``check_tasks``, and if it is missing."""
+        """Raise if Spark is missing or cannot take the options."""
         from neardup.engine.spark.cluster import check_pyspark, check_tasks
 
         check_tasks(reading, whole)
@@ -103,7 +103,7 @@ class Call:
 
     @contextmanager
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:
-        """Open the workspace of a job, and list results of earlier runs.
+        """Open a job's workspace and list results of earlier runs.
 
         ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results
         in the folder of ``--work``, the driver none.
@@ -145,9 +145,9 @@ class Call:
         return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str, err: bool = False) -> None:
-        """Print a result as JSON or as lines, or nothing if quiet; with ``err`` on standard error.
+        """Print a result as JSON or lines, unless quiet.
 
-        JSON has the options that were not on the command line.
+        ``err`` chooses standard error. JSON has the options that were not on the command line.
         """
         if self.options.json:
             # Help and tables need no JSON.
@@ -170,7 +170,7 @@ def print_output(text: str, *, err: bool = False) -> None:
 
 
 def discard_standard_output() -> None:
-    """Let nothing more come of standard output, whose reader has gone.
+    """Discard further standard output after its reader has gone.
 
     Python flushes it once more at exit, which must not fail again.
     """
@@ -179,10 +179,9 @@ def discard_standard_output() -> None:
 
 @contextmanager
 def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
-    """List results of earlier runs, and remove them after a block without errors.
+    """List results of earlier runs, and remove them on success.
 
-    Standard error gets a line for each result that the run reuses or that is damaged, none with
-    ``quiet``.
+    Reused and damaged results get a line on standard error, unless ``quiet``.
     """
     if work is None:
         yield
@@ -203,14 +202,14 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
 
 
 def hold(target: Target, *, overwrite: bool) -> None:
-    """Hold an output until the command ends, so that no other run writes it meanwhile."""
+    """Reserve an output for this run until the command ends."""
     from neardup.files.destinations import holding
 
     click.get_current_context().with_resource(holding(target, overwrite=overwrite))
 
 
 class _Output:
-    """The output of a command; with ``is_streamed`` it is standard output."""
+    """The output of a command, on standard output if ``is_streamed``."""
 
     _what: str
     _named: str
@@ -227,13 +226,13 @@ class _Output:
             raise click.UsageError(message)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result: on standard error, if the output is standard output."""
+        """Print a result, on standard error if output is streamed."""
         self._call.print_result(facts, *lines, err=self._is_streamed)
 
 
 @contextmanager
 def _closed_by_reader() -> Iterator[None]:
-    """End the command without a word when nobody reads standard output any more."""
+    """End the command silently when standard output is closed."""
     try:
         yield
     except (BrokenPipeError, WriteError) as error:
@@ -246,9 +245,9 @@ def _closed_by_reader() -> Iterator[None]:
 
 
 class FolderOutput(_Output):
-    """The folder that a command writes documents to, with their tables and the summary.
+    """The folder for documents, tables and summary of a command.
 
-    On standard output the rows that stay, as JSON lines, and nothing else.
+    Standard output gets only the kept rows, as JSON lines.
     """
 
     _what, _named = "rows", "folder"
@@ -284,7 +283,7 @@ class FolderOutput(_Output):
 
     @property
     def place(self) -> Target | None:
-        """The folder or URL, None for standard output."""
+        """Return the folder or URL, None for standard output."""
         return None if self._is_streamed else self._options.output
 
     def check(
@@ -295,10 +294,9 @@ class FolderOutput(_Output):
         index: Path | None = None,
         is_copy: bool = False,
     ) -> None:
-        """Raise if an input would be replaced, or rows of ``sources`` cannot be written.
+        """Raise for outputs that replace inputs or cannot hold rows.
 
-        ``others`` are paths of other inputs; the output must be outside the folder ``index``. With
-        ``is_copy`` the rows take as much room as the inputs, which is checked.
+        ``others`` are other inputs. ``index`` may not hold the output. ``is_copy`` checks the room.
         """
         from neardup.files.conversion import check_conversion, check_types
         from neardup.files.destinations import check_apart, check_outside, check_room
@@ -326,7 +324,7 @@ class FolderOutput(_Output):
             check_room(output, (source.size for source in sources))
 
     def write(self, result: Any, **more: Any) -> None:
-        """Write a result; ``more`` are other arguments of ``result.write``."""
+        """Write a result with more arguments of ``result.write``."""
         call = self._call
         result.summary |= call.configuration
         if self._is_streamed:
@@ -348,7 +346,7 @@ class FolderOutput(_Output):
 
 
 class TableOutput(_Output):
-    """The output of a command whose result is one table: a file, a pipe or standard output."""
+    """The output of one table: file, pipe or standard output."""
 
     _what, _named = "table", "file"
 
@@ -366,7 +364,7 @@ class TableOutput(_Output):
         return str(self._target)
 
     def takes_texts(self) -> bool:
-        """Return whether passages have their texts: as asked for, else where texts are read."""
+        """Return whether passages get texts, as asked or by format."""
         given = self._options
         if given.with_text is not None:
             return bool(given.with_text)
@@ -374,11 +372,11 @@ class TableOutput(_Output):
 
     @property
     def place(self) -> Target | None:
-        """The file or URL, None for a stream."""
+        """Return the file or URL, None for a stream."""
         return None if self._target.is_stream else self._target.path
 
     def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
-        """Make sure that no input is replaced, and that the output is no file of an index."""
+        """Raise if the output replaces an input or index file."""
         from neardup.files.destinations import check_apart, check_outside
 
         if not self._target.is_stream:

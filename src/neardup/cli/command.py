@@ -1,4 +1,4 @@
-"""Commands of the command line, built from classes of options and ``neardup.toml``."""
+"""Commands built from classes of options and ``neardup.toml``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _JOINED = {
 
 
 class JobCommand(click.Command):
-    """A command whose options are a class of options.
+    """A command with a class of options.
 
     Options that the command line lacks are taken from ``neardup.toml``. ``-h`` prints a line per
     option, ``--help`` the whole description; errors name options as they are written.
@@ -113,7 +113,7 @@ class JobCommand(click.Command):
         self.entries = entries
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return all parameters, with both options of help at the end."""
+        """Return all parameters, with help options at the end."""
         return [
             *super().get_params(ctx),
             _help_option("-h", "Print these lines and exit.", self._brief_help),
@@ -121,7 +121,7 @@ class JobCommand(click.Command):
         ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take options from the command line, and the others from ``neardup.toml``."""
+        """Take options from the command line, then from ``neardup.toml``."""
         if not ctx.resilient_parsing:
             self._check_given_once(ctx, args)
         rest = super().parse_args(ctx, args)
@@ -147,7 +147,7 @@ class JobCommand(click.Command):
             given.add(str(each.name))
 
     def _take_settings(self, ctx: click.Context) -> dict[str, dict[str, Any]]:
-        """Set options that the command line lacks; return value and file by key, for summaries."""
+        """Set missing options and return value and file by key."""
         file = find_file()
         if file is None:
             return {}
@@ -191,7 +191,7 @@ class JobCommand(click.Command):
                 formatter.write_dl([(name.ljust(width), text) for name, text in records])
 
     def _brief_help(self, _: click.Command, ctx: click.Context) -> str:
-        """Return the usage, the first line of the description, and a line per option."""
+        """Return the usage, a description line, and option lines."""
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
@@ -230,7 +230,7 @@ def job_command(
     *arguments: click.Argument,
     epilog: str = "",
 ) -> Callable[[Callable[..., Any]], JobCommand]:
-    """Make a decorator that turns a function of a ``Call`` and arguments into a command."""
+    """Make a decorator that turns a function into a command."""
 
     def decorate(function: Callable[..., Any]) -> JobCommand:
         return JobCommand(name, options, arguments, function, epilog)
@@ -240,7 +240,7 @@ def job_command(
 
 @cache
 def all_options() -> Mapping[str, Mapping[str, Option]]:
-    """Return the options of all commands, by the words of a command and by name."""
+    """Return the options of all commands, by command and name."""
     from neardup.cli import COMMANDS
 
     commands: dict[str, Mapping[str, Option]] = {}
@@ -312,7 +312,7 @@ def _shown(value: Any) -> str:
 
 
 def spell_options(error: InvalidParameterError, command: click.Command) -> str:
-    """Write an error's message with the command's options in place of the parameters it names.
+    """Return an error's message with the command's spelling of parameters.
 
     Values in quotes and names of files are left alone, whatever they read.
     """
@@ -346,7 +346,7 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
 def complete_paths(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Leave it to the shell, which completes paths."""
+    """Leave the completion of paths to the shell."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
@@ -355,7 +355,7 @@ def complete_paths(
 def complete_tokenizers(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Offer the names of tokenizers, and paths."""
+    """Return names of tokenizers, and paths, as completions."""
     from click.shell_completion import CompletionItem
 
     # Paths come first: bash drops earlier completions for them.
@@ -373,7 +373,7 @@ def argument(
     required: bool = True,
     type: Any = None,  # noqa: A002
 ) -> click.Argument:
-    """Make a positional argument, whose values the shell completes as paths."""
+    """Make a positional argument, completed as a path."""
     return click.Argument(
         [name],
         nargs=nargs,
@@ -389,7 +389,7 @@ ANY_INPUTS = argument("inputs", "[INPUT...]", nargs=-1, required=False)
 
 
 class TargetType(click.Path):
-    """A path or a URL; as a path a URL would lose a slash."""
+    """A path or a URL, with double slashes kept."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -404,10 +404,10 @@ class TargetType(click.Path):
 
 
 class WholeType(click.types.IntParamType):
-    """A whole number; a text that is too long for one is not repeated."""
+    """A whole number, with long texts left out of messages."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the number."""
+        """Return the value as a whole number."""
         if isinstance(value, str):
             try:
                 check_length("a whole number", value)
@@ -417,14 +417,14 @@ class WholeType(click.types.IntParamType):
 
 
 class ChoiceType(click.Choice[str]):
-    """One of a few values; one that other commands have is refused with the reason."""
+    """A choice that refuses other commands' values with a reason."""
 
     def __init__(self, kind: Choice) -> None:
         super().__init__(kind.values)
         self._kind = kind
 
     def get_invalid_choice_message(self, value: Any, ctx: Any) -> str:
-        """Return click's message, and the reason if there is one."""
+        """Return click's message, and the reason if any."""
         message = super().get_invalid_choice_message(value, ctx)
         advice = self._kind.advice(value)
         return f"{message.removesuffix('.')}; {advice}." if advice else message
@@ -458,12 +458,12 @@ def _default_of(entry: Option) -> str:
 
 
 def _off(entry: Option) -> str:
-    """Return how a switch is turned off: --no-text for --with-text."""
+    """Return a switch's negation: --no-text for --with-text."""
     return f"--no-{entry.spelling[0].removeprefix('--').removeprefix('with-')}"
 
 
 def _brief_spelling(entry: Option) -> str:
-    """Return how an option is written, with one word for its value."""
+    """Return an option's spelling with one word for its value."""
     names = ", ".join(entry.spelling)
     if isinstance(entry.kind, Switch):
         return f"{names}, {_off(entry)}"
@@ -497,14 +497,14 @@ Scope = tuple[str, ...]
 
 
 class ConfigurationFile(NamedTuple):
-    """A file with options: its path from the working directory, and its content."""
+    """A file of options: relative path and content."""
 
     path: str
     table: dict[str, Any]
 
 
 def find_file() -> ConfigurationFile | None:
-    """Read the nearest ``neardup.toml``; None if there is none.
+    """Read the nearest ``neardup.toml``, or return None.
 
     It is looked for in the working directory and, within a repository, in all folders above it up
     to the repository's root: anybody may have put a file above that.
@@ -546,12 +546,12 @@ def _parse(path: Path, shown: str) -> dict[str, Any]:
 
 
 def key_of(option: Option) -> str:
-    """Return the name of an option in a file: without the leading hyphens."""
+    """Return an option's spelling without the leading hyphens."""
     return option.spelling[-1].removeprefix("--")
 
 
 def is_configurable(option: Option) -> bool:
-    """Whether an option may be set in a file.
+    """Return whether an option may be set in a file.
 
     Inputs, outputs and replacements are named on the command line; --work is not an output.
     """
@@ -562,7 +562,7 @@ def is_configurable(option: Option) -> bool:
 def read_settings(
     command: Scope, options: Iterable[Option], file: ConfigurationFile
 ) -> dict[str, Any]:
-    """Return the values that a file sets for the options of a command, by name.
+    """Return a file's values for a command's options, by name.
 
     A value for the command goes before one for all commands.
     """
@@ -577,7 +577,7 @@ def read_settings(
 
 
 def _options_in(scope: Scope) -> dict[str, Option]:
-    """Return the options of all commands in a scope by key; empty without such a command."""
+    """Return the options of a scope by key, possibly none."""
     return {
         key_of(option): option
         for name, options in all_options().items()
@@ -589,7 +589,7 @@ def _options_in(scope: Scope) -> dict[str, Option]:
 def _entries(
     file: ConfigurationFile, scope: Scope, table: dict[str, Any]
 ) -> Iterator[tuple[Scope, Any]]:
-    """Yield the scope and key, and the value, of each option in a table and the tables below."""
+    """Yield the scoped key and value of each option, recursively."""
     known, seen = _options_in(scope), set()
     for written, value in table.items():
         key = written.replace("_", "-")
@@ -632,7 +632,7 @@ def _checked(option: Option, label: str, value: Any, path: str) -> Any:
 
 
 def _unknown_key(label: str, scope: Scope, key: str, value: Any) -> str:
-    """Return the message about a key of a file that is not an option."""
+    """Return the message about an unknown key of a file."""
     commands = [tuple(name.split()) for name in all_options()]
     depth = len(scope)
     names = {name[depth] for name in commands if len(name) > depth and name[:depth] == scope}

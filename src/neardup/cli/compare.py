@@ -1,4 +1,4 @@
-"""``neardup compare`` shows two texts, ``neardup explain`` a decision of ``neardup dedup``."""
+"""Commands ``neardup compare`` for texts and ``neardup explain`` for decisions."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _check_text(location: str) -> None:
 
 
 def _read_text(location: str, encoding: str | None) -> str:
-    """Read a document, another file, or standard input, as one text."""
+    """Read a document, file or standard input as one text."""
     from neardup.files.formats import file_source, format_of
     from neardup.files.inputs import check_effect, resolve_paths
     from neardup.files.rows import ColumnNames

@@ -142,7 +142,7 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """Return the start of a text on one line, without terminal commands."""
+    """Return the start of a text as one printable line."""
     words = "".join(mark if mark.isprintable() else " " for mark in text).split()
     line = " ".join(words)
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

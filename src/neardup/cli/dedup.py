@@ -1,4 +1,4 @@
-"""``neardup dedup`` removes near-duplicates, ``neardup plan`` shows the bands it uses."""
+"""Commands ``neardup dedup`` and ``neardup plan``."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ class PlanCommandOptions(Options):
 
 @job_command("plan", PlanCommandOptions, epilog=_PLAN_EPILOG)
 def plan(call: Call) -> None:
-    """Show the bands and rows for a threshold and a recall.
+    """Show bands and rows for a threshold and recall.
 
     Prints the bands and rows that `neardup dedup` chooses with the same options, and the S-curve:
     the probability that two documents of a given Jaccard similarity are compared. It also prints
@@ -385,7 +385,7 @@ def plan(call: Call) -> None:
 
 
 def _describe_bands(measure: Measure, threshold: str, banding: Banding, recall: float) -> list[str]:
-    """Describe the bands and the recall they give, one sentence per line."""
+    """Describe bands and their recall, one sentence per line."""
     lines = [
         f"{counted(banding.bands, 'band')} of {counted(banding.rows, 'row')}, "
         f"{counted(banding.num_perm, 'hash function')}",
@@ -420,7 +420,7 @@ def _draw_curve(measure: Measure, curve: list[tuple[float, float]]) -> list[str]
 
 
 def _list_choices(measure: Measure, choices: list[BandChoice], num_perm: int) -> list[str]:
-    """Lay out the bands of other numbers of hash functions, and mark the chosen number."""
+    """List bands by number of hash functions, chosen number marked."""
     if not choices:
         return []
     lower = 0.75 * float(measure.least_jaccard)

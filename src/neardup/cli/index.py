@@ -1,4 +1,4 @@
-"""``neardup index``: documents kept so that they, or passages of them, are found."""
+"""The ``neardup index`` command for documents and passages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _BuildOptions(
     TextReadingOptions,
     CommandOptions,
 ):
-    """Options of ``neardup index build``; each kind of index uses its own."""
+    """Options of ``neardup index build`` for both kinds."""
 
     heading = "Matching"
 
@@ -145,7 +145,7 @@ class _InfoOptions(Options):
 
 
 class _IndexGroup(click.Group):
-    """The commands of an index, in the order of their definition."""
+    """The commands of an index, in order of definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -154,7 +154,7 @@ class _IndexGroup(click.Group):
 
 @click.group("index", cls=_IndexGroup, epilog=_EPILOG)
 def index() -> None:
-    """Keep documents in an index, of passages or of whole documents.
+    """Keep passages or whole documents in an index.
 
     The index is a folder. `neardup search` reads it, `neardup align` one of passages, `neardup
     dedup` and `neardup pairs` one of documents, also while it is being changed; one command at a
@@ -175,7 +175,7 @@ def _subcommand(
 
 @_subcommand("build", _BuildOptions, _FOLDER, ANY_INPUTS)
 def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
-    """Make an index of the documents of INPUT, without INPUT an empty one.
+    """Make an index of INPUT, or an empty one.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. DIR must
     not exist.
@@ -220,7 +220,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
-    """Make the scheme of a new index; return it, and the summary of its preset."""
+    """Make a new index's scheme and its preset summary."""
     if given.kind == "passages":
         from neardup.passages.windows import make_passage_scheme
 
@@ -239,7 +239,7 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
 
 
 def _handle(folder: Path, tokenizer: Any = None, kind: IndexKind | None = None) -> Any:
-    """Return the handle of an index; without its kind that of one that is there."""
+    """Return an index's handle, of its stored kind by default."""
     from neardup.index.store import kind_of
 
     if (kind or kind_of(folder)) == "documents":
@@ -316,9 +316,9 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
 
 @_subcommand("compact", _CompactOptions, _FOLDER)
 def compact(call: Call, folder: Path) -> None:
-    """Write the index anew without removed documents, in as few segments as possible.
+    """Write the index anew without removed documents.
 
-    Answers stay the same. Needs room for both versions while it runs.
+    Answers stay the same, with as few segments as possible. Needs room for both versions.
     """
     from neardup.jobs.index import index
 
@@ -377,7 +377,7 @@ def _read_ids(file: Path | None) -> list[str]:
 
 
 def _list_orphans(removal: RemovalResult) -> list[str]:
-    """List the documents that were removed as similar to one that is gone."""
+    """List documents removed as similar to a now missing document."""
     orphans = getattr(removal, "orphans", None)
     if orphans is None or not len(orphans):
         return []

@@ -1,4 +1,4 @@
-"""``neardup report`` makes a page of a result, ``neardup review`` one to judge pairs."""
+"""Commands ``neardup report`` and ``neardup review`` for pages."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ class ReviewCommandOptions(ReviewOptions, ReportCommandOptions):
     "review", ReviewCommandOptions, argument("pairs", "PAIRS"), ANY_INPUTS, epilog=_REVIEW_EPILOG
 )
 def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
-    """Make a page on which people judge pairs: the same, not the same, unsure.
+    """Make a page on which people judge pairs.
 
-    PAIRS is the table that `neardup pairs`, `estimate` or `search` has written, INPUT the
-    documents of that table, as they were named when it was made: the page shows their columns side
-    by side, with differences marked. Pairs are judged by keys, the least certain first. Judgements
-    stay in the browser until they are downloaded as a CSV file, which --labels of this command and
-    of `neardup report` take.
+    PAIRS is the table that `neardup pairs`, `estimate` or `search` has written, INPUT the documents
+    of that table, as they were named when it was made: the page shows their columns side by side,
+    with differences marked. Pairs are judged by keys (the same, not the same, unsure), the least
+    certain first. Judgements stay in the browser until they are downloaded as a CSV file, which
+    --labels of this command and of `neardup report` take.
 
     The page is one file of HTML that loads nothing and sends nothing.
     """
@@ -121,7 +121,7 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
 
 
 def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
-    """Make sure that the page can be written and replaces no input, and hold it."""
+    """Check and reserve the page's output file."""
     from neardup.files.destinations import check_apart, check_outside
     from neardup.reports.page import check_page_file
 

@@ -1,4 +1,4 @@
-"""``neardup search``: the passages or documents of an index that are similar to queries."""
+"""The ``neardup search`` command for passages or documents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SearchCommandOptions(
     EngineOptions,
     CommandOptions,
 ):
-    """Options of ``neardup search``; each kind of index uses its own."""
+    """Options of ``neardup search`` for both kinds of index."""
 
     heading = "Matching"
 
@@ -80,7 +80,7 @@ class SearchCommandOptions(
     epilog=_EPILOG,
 )
 def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
-    """Find the passages or documents in the index DIR that are similar to queries.
+    """Search the index DIR for texts similar to queries.
 
     QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Every
     document is one query as a whole.
@@ -200,7 +200,7 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
 
 
 def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:
-    """Describe an empty result of a search in an index of ``n_documents``."""
+    """Describe an empty result of searching ``n_documents``."""
     if not summary["queries"]:
         return "" if summary["skipped_rows"] else "QUERY has no rows, so there was nothing to find"
     if not n_documents:

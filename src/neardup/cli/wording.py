@@ -12,7 +12,7 @@ from neardup.runs.progress import counted, plural
 
 
 def printable(text: str) -> str:
-    """Return text with control characters spelled out, which a terminal would obey."""
+    """Return text with control characters spelled out for terminals."""
     if text.isprintable():
         return text
     return "".join(
@@ -24,12 +24,12 @@ def printable(text: str) -> str:
 
 
 def written(summary: Mapping[str, Any], output: object) -> str:
-    """Describe where a result is, and the time of all stages."""
+    """Describe a result's location and the time of all stages."""
     return f"written to {output} in {sum(summary['seconds'].values()):.1f} s"
 
 
 def list_passed_over(counts: Mapping[str, int]) -> list[str]:
-    """Give a line on the files of folders that were not read, by ending, if there are any."""
+    """Return a line on skipped files by ending, or none."""
     from neardup.files.formats import missing_extras
     from neardup.files.inputs import list_endings
 
@@ -40,7 +40,7 @@ def list_passed_over(counts: Mapping[str, int]) -> list[str]:
 
 
 def describe_ids(summary: Mapping[str, Any]) -> list[str]:
-    """Describe the column of ids that the user did not name."""
+    """Describe the column of ids unless the user named it."""
     collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
     return [
         f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} have; "
@@ -63,7 +63,7 @@ def describe_preset(summary: Mapping[str, Any]) -> list[str]:
 
 
 def describe_bands(summary: Mapping[str, Any]) -> str:
-    """Describe the probability that bands find a pair at the threshold."""
+    """Describe the probability that bands find a threshold pair."""
     bands = counted(summary["bands"], "band")
     return (
         f"{bands} of {counted(summary['rows'], 'row')} {plural(summary['bands'], 'finds', 'find')} "
@@ -85,7 +85,7 @@ def describe_recall(summary: Mapping[str, Any]) -> str:
 
 
 def warn_of_recall(summary: Mapping[str, Any]) -> list[str]:
-    """Give a line where bands that the user chose give less than the recall asked for."""
+    """Warn if the user's bands miss the recall."""
     if summary.get("predicted_recall", 1) >= summary.get("recall", 1):
         return []
     return [
@@ -111,7 +111,7 @@ _HEADINGS = {
 
 
 def table_by_file(summary: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table of the files that lost most documents; none of a single file."""
+    """Return a table of the files with most removals."""
     by_file = summary["by_file"]
     every, others = by_file["counts"], by_file["others"]
     if len(every) + (others["groups"] if others else 0) < 2:
@@ -146,7 +146,7 @@ def _shown(name: str | None) -> str:
 
 
 def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
-    """Describe documents without tokens, and their ``fate``; empty if there are none."""
+    """Describe documents without tokens and their ``fate``, if any."""
     return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
 
 
@@ -168,7 +168,7 @@ def note_single(n_single: int, ngram: int) -> str:
 
 
 def hints(summary: Mapping[str, Any]) -> list[str]:
-    """Return a line for each hint of a summary, with the options as the command writes them."""
+    """Return the hints of a summary with the command's options."""
     from neardup.cli.command import all_options
 
     command = click.get_current_context().command
@@ -194,7 +194,7 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
 
 
 def note_marked(summary: Mapping[str, Any]) -> str:
-    """Describe places without a marker; empty if there are none."""
+    """Describe places without a marker, if any."""
     counts = summary.get("marked_places", ())
     if all(count == summary["passages"] for count in counts):
         return ""
@@ -214,7 +214,7 @@ def note_outside(n_documents: int, columns: Sequence[str]) -> str:
 
 
 def note_nothing(summary: Mapping[str, Any], n_documents: int, n_found: int, remedy: str) -> str:
-    """Describe an empty result and what finds more; empty if something was found."""
+    """Describe an empty result and its remedy."""
     if n_found or n_documents == 1:
         return ""
     if n_documents:
@@ -224,7 +224,7 @@ def note_nothing(summary: Mapping[str, Any], n_documents: int, n_found: int, rem
 
 
 def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
-    """Describe rows that were left out: by --where, and bad ones.
+    """Describe rows left out by --where or as bad.
 
     The lines name the place that lists bad rows: files of the folder, or the JSON.
     """
@@ -247,7 +247,7 @@ def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str
 def ending(
     summary: Mapping[str, Any], *notes: str, nothing: str = "", has_folder: bool = False
 ) -> list[str]:
-    """Return the last lines on documents: the notes, rows and files left out, and hints.
+    """Return the last lines on documents, with notes and hints.
 
     ``nothing`` is the note of an empty result; bad rows are listed in a folder with ``has_folder``.
     """

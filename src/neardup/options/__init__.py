@@ -1,1 +1,1 @@
-"""Every option once: kinds of values, the table of options, and which job has which of them."""
+"""Kinds of option values, and the options of each job."""

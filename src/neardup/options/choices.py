@@ -1,4 +1,4 @@
-"""Types of the values that options take, for their declarations and for whoever uses them."""
+"""Types of option values, for declarations and callers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 
 class ArrowStream(Protocol):
-    """A table of any library that speaks Arrow: pandas, Polars, DuckDB, Arrow, results."""
+    """A table that exports an Arrow stream, as pandas does."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows (the PyCapsule protocol)."""
@@ -19,7 +19,7 @@ class OpenedIndex(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """Return the folder of the index."""
 
 
 # A path, glob or URL as a string; a list of paths; a list of strings (texts; None is a bad row) or

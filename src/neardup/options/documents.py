@@ -1,4 +1,4 @@
-"""Options of jobs that compare whole documents, sketches or two texts."""
+"""Options for comparing documents, sketches or two texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -59,7 +59,7 @@ class DocumentPresetOptions(PresetOptions):
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of a preset; its threshold is a Jaccard similarity."""
+        """Return preset options, with a Jaccard threshold if it applies."""
         row = dict(preset.documents or {})
         names = ("measure", "max_distance", "top")
         measure, *others = (given.get(name) for name in names)
@@ -72,7 +72,7 @@ class DocumentPresetOptions(PresetOptions):
         return row
 
     def check_no_preset(self) -> None:
-        """Raise if a preset is given with an index, which has its own options."""
+        """Raise if a preset is given with an index."""
         if self.preset is not None:
             where = "with an index, which was made for its documents"
             raise no_effect("preset", where, "name files with against", "against")
@@ -86,7 +86,7 @@ class DedupOptions(
     DocumentOptions,
     AgainstOptions,
 ):
-    """Options of ``deduplicate``; None is the default, or the option of an index."""
+    """Options of ``deduplicate``, with None for the default."""
 
     heading = "Matching"
 
@@ -122,7 +122,7 @@ class DedupOptions(
 
 
 class ChooseOptions(WhereOptions, KeepOptions, ReadingOptions):
-    """Options of ``choose``."""
+    """Options of the ``choose`` function."""
 
     measure: DocumentMeasure | None = option(MEASURE, default=None, usual="that of the pairs")
     threshold: Number | None = option(THRESHOLD, default=None, usual="that of the pairs")
@@ -131,7 +131,7 @@ class ChooseOptions(WhereOptions, KeepOptions, ReadingOptions):
 class PairOptions(
     DocumentPresetOptions, BandOptions, CountingOptions, DocumentOptions, AgainstOptions
 ):
-    """Options of ``find_pairs``."""
+    """Options of the ``find_pairs`` function."""
 
     heading = "Matching"
 
@@ -198,35 +198,35 @@ class PairOptions(
 
     @property
     def blocking_columns(self) -> tuple[str, ...]:
-        """Columns whose values must be equal; empty for none."""
+        """Return the columns with equal values in each pair."""
         return _names(self.blocking)
 
     @property
     def equal_columns(self) -> tuple[str, ...]:
-        """Columns whose values must not differ; empty for none."""
+        """Return the columns that may not differ in a pair."""
         return _names(self.also)
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
-        """Columns of both documents that a pair carries; empty for none."""
+        """Return the columns that pairs carry of both documents."""
         return _names(self.columns)
 
     @property
     def algorithm(self) -> Algorithm | None:
-        """Filters of the exact join that were chosen by name; None if none were."""
+        """Return the exact join's filters chosen by name, or None."""
         if self.method is None or self.method == "exact" or self.method == "minhash":
             return None
         return self.method
 
     @property
     def is_of_edits(self) -> bool:
-        """Whether texts are compared by their edit distances."""
+        """Return whether texts are compared by their edit distances."""
         usual = "edit" if self.max_distance is not None else "jaccard"
         return (self.measure or usual) == "edit"
 
     @property
     def may_look_up(self) -> bool:
-        """Whether an index can answer; other options need all of its texts."""
+        """Return whether looking up an index suffices for these options."""
         needs_all = (
             *(self.top, self.max_distance, self.blocking, self.also, self.columns),
             self.one_to_one or None,
@@ -283,7 +283,7 @@ class MostOptions(Options):
 
     @property
     def number(self) -> int | None:
-        """The most documents per query; None for all."""
+        """Return the most documents per query, None for all."""
         return self.top or self.limit
 
     def check_together(self) -> None:
@@ -306,17 +306,17 @@ class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
 
 
 class CommitOptions(OpenOptions):
-    """Options of an index into which documents are inserted one by one."""
+    """Options of an index for inserting single documents."""
 
     commit_every: int | None = option("Commit after so many insertions.", Whole(1), default=None)
 
 
 class ReportOptions(TextAgainstOptions):
-    """Options of a report: columns of the documents that a result names."""
+    """Options for showing documents in a report."""
 
 
 class ReviewOptions(TextAgainstOptions):
-    """Options of a page on which pairs are judged."""
+    """Options of a page for judging pairs."""
 
     heading = "Output"
 
@@ -336,7 +336,7 @@ class ReviewOptions(TextAgainstOptions):
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
-        """Columns that are shown; empty for all."""
+        """Return the columns to show, empty for all."""
         return _names(self.columns)
 
 
@@ -371,7 +371,7 @@ class ExtractOptions(SimilarityOptions):
 
 
 class SketchOptions(DocumentOptions, CountingOptions, FingerprintOptions, SeedOptions):
-    """Options of sketches.
+    """Options of all kinds of sketches.
 
     None is the default of a kind, so that an option that the kind does not have is noticed.
     """
@@ -437,7 +437,7 @@ class SketchOptions(DocumentOptions, CountingOptions, FingerprintOptions, SeedOp
 
 
 class EstimateOptions(Options):
-    """Options of estimates."""
+    """Options of the ``estimate`` function."""
 
     heading = "Matching"
 

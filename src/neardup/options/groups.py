@@ -1,4 +1,4 @@
-"""Groups of options that several jobs share: text, reading, running, bands, keep order, output."""
+"""Groups of options that several jobs share."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -106,7 +106,7 @@ class InputOptions(Options):
     main_text: bool = option("Extract only the main text of web pages.", default=False)
 
     def check_together(self) -> None:
-        """Raise if files of bytes are to be joined by folder."""
+        """Raise if byte files are to be joined by folder."""
         super().check_together()
         if self.document == "folder" and self.input_format == "bytes":
             message = (
@@ -117,18 +117,18 @@ class InputOptions(Options):
 
     @property
     def reads_programs(self) -> bool:
-        """Whether source files of a folder are read, which are passed over otherwise."""
+        """Return whether folders include source files, otherwise skipped."""
         tokenizer, preset = map(vars(self).get, ("tokenizer", "preset"))
         return self.input_format == "auto" and (tokenizer or preset) == "code"
 
     @property
     def by_ending(self) -> bool:
-        """Whether the endings of source files decide their languages."""
+        """Return whether the endings of source files decide their languages."""
         return self.reads_programs and vars(self).get("language") is None
 
 
 class ReadingOptions(InputOptions):
-    """Options of input files and their columns, and of bad rows."""
+    """Options of input files, columns and bad rows."""
 
     text_column: ColumnNames = option(
         "Column of the text; several are joined with newlines.",
@@ -153,16 +153,16 @@ class ReadingOptions(InputOptions):
 
     @property
     def reads_bytes(self) -> bool:
-        """Whether documents are the bytes of files instead of texts."""
+        """Return whether documents are bytes of files, not texts."""
         return self.input_format == "bytes"
 
     @property
     def skip_bad(self) -> bool:
-        """Whether bad rows are skipped."""
+        """Return whether bad rows are skipped."""
         return self.on_error == "skip"
 
     def check_reads_text(self) -> None:
-        """Raise if documents are bytes, where an index has texts."""
+        """Raise for documents of bytes in an index of texts."""
         if self.reads_bytes:
             message = (
                 "input_format bytes reads no texts, which an index has; name files with against, "
@@ -172,7 +172,7 @@ class ReadingOptions(InputOptions):
 
 
 class TextReadingOptions(ReadingOptions):
-    """Options of input for jobs that look into texts or keep them."""
+    """Options of input for jobs that need texts."""
 
     input_format: TextFormat = "auto"
     differs = but(
@@ -215,12 +215,12 @@ class AgainstOptions(ReadingOptions):
     )
 
     def check_other(self, name: str, *, is_given: bool) -> None:
-        """Raise if a column of the second collection is given without it, called ``name``."""
+        """Raise for columns of a missing second collection, called ``name``."""
         if not is_given:
             self.check_no_other(f"without {name}", f"give {name}", name)
 
     def check_no_other(self, where: str, remedy: str, *others: str) -> None:
-        """Raise if a column is given where no second collection is read; as ``no_effect``."""
+        """Raise, as ``no_effect``, for columns of a second collection."""
         for name in ("against_text_column", "against_id_column"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, *others)
@@ -299,7 +299,7 @@ class FingerprintOptions(Options):
 
 
 class OccurrenceOptions(Options):
-    """Multiplicity of shingles."""
+    """Option for the multiplicity of shingles."""
 
     heading = "Text"
 
@@ -309,17 +309,17 @@ class OccurrenceOptions(Options):
 
 
 class ShingleOptions(TokenOptions, OccurrenceOptions):
-    """Shingles of a text; None stands for the default of a job."""
+    """Shingles of a text, with None for a job's default."""
 
 
 class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
-    """Documents and their shingles, alike for every job that compares whole documents.
+    """Documents and shingles of jobs that compare whole documents.
 
     A None ``tokenizer`` is words, or bytes where files are read as bytes; a None ``ngram`` is 5.
     """
 
     def with_tokenizer(self, usual: str) -> Self:
-        """Return these options with a tokenizer: the given one, else ``usual`` for texts."""
+        """Return these options with a tokenizer, ``usual`` by default."""
         if not self.reads_bytes:
             return self if self.tokenizer is not None else self.but(tokenizer=usual)
         if self.tokenizer not in (None, "bytes"):
@@ -332,7 +332,7 @@ class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
 
 
 class BandOptions(SeedOptions):
-    """MinHash bands; None is the default, so that an option without effect is noticed."""
+    """MinHash bands, with None for an option left out."""
 
     heading = "Matching"
 
@@ -355,18 +355,18 @@ class BandOptions(SeedOptions):
 
     @property
     def recall_asked_for(self) -> Fraction:
-        """The recall as an exact number."""
+        """Return the recall as an exact number."""
         return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
 
     def check_unused(self, where: str, remedy: str) -> None:
-        """Raise if one of these options is given where no bands are used."""
+        """Raise for options of bands if none are used."""
         for name in ("recall", "num_perm", "bands", "seed"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, "method", "measure", "top")
 
 
 class WeightOptions(OccurrenceOptions):
-    """Weights of shingles; None is the default, so that an option without effect is noticed."""
+    """Weights of shingles, with None for an option left out."""
 
     tf: TermFrequency | None = option(
         "weighted-jaccard: weight by the frequency in a document.", default=None, usual="raw"
@@ -376,14 +376,14 @@ class WeightOptions(OccurrenceOptions):
     )
 
     def check_no_weights(self, where: str) -> None:
-        """Raise if one of these options is given where nothing is weighted."""
+        """Raise for options of weights if nothing is weighted."""
         for name in ("tf", "idf", "idf_from"):
             if getattr(self, name, None) is not None:
                 raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
 
 
 class CountingOptions(WeightOptions):
-    """Weights of shingles, and the documents that are counted for them."""
+    """Weights of shingles, and documents counted for them."""
 
     idf_from: Data | None = option(
         "weighted-jaccard: count documents of these files instead.",
@@ -394,7 +394,7 @@ class CountingOptions(WeightOptions):
 
 
 class ProgressOptions(Options):
-    """Report of progress."""
+    """Option for the report of progress."""
 
     heading = "Running"
 
@@ -408,7 +408,7 @@ class ProgressOptions(Options):
 
 
 class WorkerOptions(ProgressOptions):
-    """Threads; the result does not depend on them."""
+    """Number of threads, without effect on the result."""
 
     workers: int | None = option("Threads.", Whole(1), default=None, usual="one per core")
 
@@ -479,7 +479,7 @@ class OpenOptions(Options):
 
 
 class AgainstDataOptions(Options):
-    """A second collection."""
+    """Option for a second collection."""
 
     heading = "Input"
 
@@ -625,7 +625,7 @@ class ServeOptions(CommandOptions):
 
 
 class TextOptions(TokenOptions, CountingOptions, SeedOptions):
-    """Tokens, shingles and weights of texts: options of public functions as one value.
+    """Tokens, shingles and weights of texts, as one value.
 
     Parameters
     ----------
@@ -660,7 +660,7 @@ class TextOptions(TokenOptions, CountingOptions, SeedOptions):
 
 
 class ReadOptions(WhereOptions, AgainstOptions):
-    """Formats, columns and rows of inputs: options of public functions as one value.
+    """Formats, columns and rows of inputs, as one value.
 
     Parameters
     ----------
@@ -682,7 +682,9 @@ class ReadOptions(WhereOptions, AgainstOptions):
 
 
 class RunOptions(WorkspaceOptions, WorkerOptions):
-    """Threads, memory and progress of a job; the result does not depend on them.
+    """Threads, memory and progress of a job.
+
+    They do not change the result.
 
     Parameters
     ----------

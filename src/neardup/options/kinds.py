@@ -1,4 +1,4 @@
-"""Kinds of values that options take, each with the check of their type and range."""
+"""Kinds of option values, each checking type and range."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _unlike(name: str, expected: str, value: Any) -> InvalidParameterError:
 
 
 class Kind:
-    """The type and range of an option's values; subclasses check a value in ``_read``."""
+    """The type and range of values, checked in ``_read``."""
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value, a whole number as a plain ``int``.
@@ -53,7 +53,7 @@ class Kind:
 
 
 class Number(Kind):
-    """A number in any form; one that would take long to read is refused by its length."""
+    """A number in any form, refused if too long."""
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the number as ``Kind.checked`` does."""
@@ -62,9 +62,10 @@ class Number(Kind):
 
 
 class Whole(Number):
-    """A whole number from ``least`` to ``most``; messages write that range as ``within``.
+    """A whole number from ``least`` to ``most``.
 
-    With ``or_none`` also 0; with ``only`` one of these numbers. Without a range the job checks it.
+    Messages write the range as ``within``. ``or_none`` also allows 0, and ``only`` allows nothing
+    but its numbers. A job checks a number without a range.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Whole(Number):
 
 
 class CountOrPercent(Number):
-    """A whole number of 1 or more, or as many percent of something, such as 10%."""
+    """A positive whole number or a percentage such as 10%."""
 
     def _read(self, name: str, value: Any) -> Any:
         is_percent = isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None
@@ -113,9 +114,9 @@ class CountOrPercent(Number):
 
 
 class ByteSize(Number):
-    """A number of bytes, of ``least`` or more: whole, or with a unit such as 4GB or 1.5 GiB.
+    """A number of bytes, optionally with a unit.
 
-    Units are powers of 1000, with an i of 1024; case does not matter, nor the final B.
+    It is ``least`` or more. Units as in 4GB or 1.5 GiB ignore case, and the B is optional.
     """
 
     def __init__(self, least: int) -> None:
@@ -133,7 +134,7 @@ class ByteSize(Number):
 
 
 class Seconds(Number):
-    """A number of seconds, of ``least`` or more, up to a day; fractions count."""
+    """Seconds from ``least`` to a day, with fractions."""
 
     def __init__(self, least: float) -> None:
         self.least = least
@@ -149,7 +150,7 @@ class Seconds(Number):
 
 
 class Share(Number):
-    """A number in (0, 1], kept as the exact decimal that was typed."""
+    """A share in (0, 1], kept as the typed decimal."""
 
     def _read(self, name: str, value: Any) -> Any:
         exact_fraction(name, value)
@@ -157,14 +158,14 @@ class Share(Number):
 
 
 class ShareOrCount(Kind):
-    """A share, or a count where the measure is one: the job checks it with its measure."""
+    """A share or a count, checked by the job."""
 
     def _read(self, name: str, value: Any) -> Any:
         return value
 
 
 class Choice(Kind):
-    """One of the values of a ``Literal``; messages list them as ``listed``.
+    """A value of a ``Literal``, listed as ``listed`` in messages.
 
     ``elsewhere`` explains values that only other jobs have.
     """
@@ -184,12 +185,12 @@ class Choice(Kind):
         return value
 
     def advice(self, value: str) -> str:
-        """Return advice on an invalid value; empty if there is none."""
+        """Return advice on an invalid value, possibly empty."""
         return self.elsewhere.get(value, "")
 
 
 class Flag(Kind):
-    """Yes or no; no unless it is given."""
+    """Yes or no, with no as the default."""
 
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, bool):
@@ -198,11 +199,11 @@ class Flag(Kind):
 
 
 class Switch(Flag):
-    """Yes or no; if it is not given something else decides."""
+    """Yes or no, without a fixed default."""
 
 
 class Text(Kind):
-    """A string."""
+    """A string of any content."""
 
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
@@ -211,7 +212,7 @@ class Text(Kind):
 
 
 class Address(Text):
-    """The path or URL of a file, as it was written."""
+    """The path or URL of a file, kept as written."""
 
 
 class Host(Kind):
@@ -224,7 +225,7 @@ class Host(Kind):
 
 
 class BandShape(Kind):
-    """Numbers of bands and of rows per band: 20x5, or a pair; read as a pair."""
+    """Bands and rows per band: 20x5 or a pair."""
 
     def _read(self, name: str, value: Any) -> Any:
         numbers = value
@@ -240,7 +241,7 @@ class BandShape(Kind):
 
 
 class Columns(Kind):
-    """The name of a column, or several names; a sequence of one is read as the name."""
+    """One column name, or several as a sequence."""
 
     def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
@@ -256,7 +257,7 @@ class Columns(Kind):
 
 
 class TokenizerName(Kind):
-    """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
+    """A tokenizer's name, a ``tokenizer.json`` path, or a function."""
 
     names = ("words", "whitespace", "characters", "lines", "bytes", "code")
 
@@ -274,7 +275,7 @@ class TokenizerName(Kind):
 
 
 class FunctionOrFlag(Kind):
-    """Yes, no, or a function, which only Python can hand over."""
+    """Yes, no, or (in Python only) a function."""
 
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, bool) and not callable(value):
@@ -299,7 +300,7 @@ class PathOrUrl(Location):
 
 
 class Documents(Kind):
-    """Documents in any form, or files of them; readers check the rest."""
+    """Documents in any form or files, mostly checked by readers."""
 
     def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, Set) and not isinstance(value, MappingView):
@@ -313,7 +314,7 @@ class Documents(Kind):
 
 
 class Encoding(Kind):
-    """The name of an encoding that Python knows and that can be cut into rows."""
+    """The name of an encoding that allows cutting rows."""
 
     def _read(self, name: str, value: Any) -> Any:
         codec = _codec_of(value)
@@ -334,7 +335,7 @@ class Encoding(Kind):
 
 
 class Delimiter(Kind):
-    r"""The separator of CSV fields: one ASCII character; ``\t`` and ``tab`` are a tab."""
+    r"""A CSV separator: one ASCII character, ``\t`` or ``tab``."""
 
     def _read(self, name: str, value: Any) -> Any:
         found = "\t" if value in ("\\t", "tab") else value
@@ -349,7 +350,7 @@ class Delimiter(Kind):
 
 
 def _codec_of(value: Any) -> str | None:
-    """Return Python's name of a text encoding, None if it knows none."""
+    """Return Python's name of a text encoding, or None."""
     if not isinstance(value, str):
         return None
     try:
@@ -377,7 +378,7 @@ def percent_of(value: str) -> Fraction:
 
 
 def exact_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction:
-    """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5.
+    """Read a number in (0, 1] as its exact decimal.
 
     Its denominator in lowest terms may be 10^9 at most.
 
@@ -400,7 +401,7 @@ def exact_fraction(name: str, value: str | float | Decimal | Fraction) -> Fracti
 
 
 def as_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction | None:
-    """Read a number exactly; None if it is not a number.
+    """Read a number exactly, or return None for other values.
 
     One of more than 30 places before or behind the point is a number of 30, not all its zeros.
 
@@ -424,7 +425,7 @@ def as_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction 
 
 
 def check_length(name: str, value: Any) -> None:
-    """Refuse a number of too many characters or digits, before anything is done with them.
+    """Refuse a number with too many characters or digits.
 
     Raises
     ------
@@ -472,7 +473,7 @@ def _as_float(value: Any) -> float | None:
 
 
 def _values_of(literal: Any) -> tuple[str, ...]:
-    """Collect the values of a ``Literal``, or of a union of some."""
+    """Collect the values of a ``Literal`` or of a union."""
     values: list[str] = []
     for part in get_args(literal):
         values += [part] if isinstance(part, str) else _values_of(part)

@@ -1,4 +1,4 @@
-"""Options: how each is declared once, checked, and combined into the values that jobs take.
+"""Declaration, checks and combination of options.
 
 A class of options declares each option as a field::
 
@@ -72,12 +72,12 @@ class Option:
 
     @property
     def spelling(self) -> tuple[str, ...]:
-        """The spelling on the command line."""
+        """Return the spelling on the command line."""
         return self.flags or ("--" + self.name.replace("_", "-"),)
 
     @property
     def shown_default(self) -> str:
-        """The default as help shows it; empty if there is none to show."""
+        """Return the default for help, possibly empty."""
         if self.usual or self.default is None or isinstance(self.kind, Flag):
             return self.usual
         return str(self.default)
@@ -90,7 +90,7 @@ class Option:
         return changed
 
     def checked(self, value: Any) -> Any:
-        """Return a checked value, a whole number as ``int``; None if that is the default.
+        """Return a checked value, a whole number as ``int``.
 
         Raises
         ------
@@ -102,14 +102,14 @@ class Option:
         return self.kind.checked(self.name, value)
 
     def given(self, value: Any) -> Any:
-        """Return a checked value, which may not be None."""
+        """Return a checked value other than None."""
         return self.kind.checked(self.name, value)
 
 
 def option(
     like: str | Option, kind: Kind | None = None, *, default: Any = REQUIRED, **others: Any
 ) -> Any:
-    """Declare an option by its help, or as a changed copy of another; as ``Option``."""
+    """Declare an option by its help or by another option."""
     if kind is not None:
         others["kind"] = kind
     declared = like.but(**others) if isinstance(like, Option) else Option(like, **others)
@@ -117,7 +117,7 @@ def option(
 
 
 class _Signature:
-    """The signature of a class of options, made when ``help`` or ``inspect`` asks for it."""
+    """The signature of a class of options, made on demand."""
 
     def __get__(self, _: object, cls: type[Options]) -> Any:
         from inspect import Parameter, Signature
@@ -136,7 +136,7 @@ class _Signature:
 
 
 class _Docstring:
-    """The docstring of a class, with its options as ``--help`` describes them, made on demand."""
+    """The docstring of a class, with options added on demand."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -160,7 +160,7 @@ class _Docstring:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options:
-    """Base of classes of options; a value checks each option when it is made.
+    """Base class of options, with values checked on creation.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ class Options:
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return values that take the place of defaults, by the options that are given."""
+        """Return values in place of defaults for given options."""
         return {}
 
     def check_together(self) -> None:
@@ -259,11 +259,11 @@ class Options:
         }
 
     def but(self, **changes: Any) -> Self:
-        """Return these options with some changed."""
+        """Return a copy with changed options."""
         return type(self)(**{**vars(self), **changes})
 
     def part(self, kind: type[OptionsT], **others: Any) -> OptionsT:
-        """Return the options that another class has too, and ``others``, as a value of it.
+        """Return the shared options and ``others`` as another class.
 
         An option that is None is left to the defaults of that class.
         """
@@ -272,7 +272,7 @@ class Options:
 
 
 def merge(kind: type[OptionsT], /, *groups: Options | None, **own: Any) -> OptionsT:
-    """Make the options of a job of groups of options and of options given by name.
+    """Make a job's options from groups and single options.
 
     An option that is None is not given.
 
@@ -302,7 +302,7 @@ def _is_equal(value: Any, default: Any) -> bool:
 
 
 def _annotations(cls: type) -> dict[str, Any]:
-    """Return the annotations of a class, those given as text evaluated in its module."""
+    """Return a class's annotations, with text evaluated in its module."""
     module = vars(sys.modules[cls.__module__])
     return {
         name: eval(annotation, module) if isinstance(annotation, str) else annotation
@@ -316,7 +316,7 @@ def _known(base: type) -> Mapping[str, Option]:
 
 
 def _kind_of(annotation: Any) -> Kind:
-    """Return the kind of values that an annotation has, if it leaves no choice."""
+    """Return the kind of values that an annotation implies."""
     if get_origin(annotation) is Literal:
         return Choice(annotation)
     parts = [part for part in get_args(annotation) or (annotation,) if part is not NoneType]
@@ -330,15 +330,14 @@ def _kind_of(annotation: Any) -> Kind:
 
 
 def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Name the changes of inherited options, for ``differs``."""
+    """Return the changes of inherited options, for ``differs``."""
     return changes
 
 
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:
-    """Make the error for an option that is given but can have no effect.
+    """Make the error for an option without effect.
 
-    ``parameter`` is its name, or name and value; ``others`` are parameters that ``where`` and
-    ``remedy`` name.
+    ``parameter`` is its name, or name and value. ``where`` and ``remedy`` name ``others``.
     """
     message = f"{parameter} has no effect {where}; leave it out, or {remedy}"
     return InvalidParameterError(message, parameter.split()[0], *others)

@@ -1,4 +1,4 @@
-"""The options of jobs that find passages in documents, and cut them out."""
+"""Options of jobs that find or cut out passages."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -41,7 +41,7 @@ DEFAULT_RECALL = Fraction(99, 100)
 
 
 class PassageSchemeOptions(SeedOptions, TokenOptions):
-    """Options of an index of passages but for ``min_tokens``; None is the default."""
+    """Options of a passage index except ``min_tokens``, None by default."""
 
     heading = "Matching"
 
@@ -93,7 +93,7 @@ MOST_TIMES = 20
 
 
 class ContainedOptions(Options):
-    """Measure of two passages: similarity of both, or containment of one in the other."""
+    """Measure of two passages, their similarity or containment."""
 
     heading = "Matching"
 
@@ -105,12 +105,12 @@ class ContainedOptions(Options):
 
     @property
     def most_times(self) -> int:
-        """The most that a passage may weigh, as a multiple; 0 where both must be similar."""
+        """Return a passage's most weight as a multiple, or 0."""
         return 0 if self.measure == "jaccard" else MOST_TIMES
 
 
 class HitsOptions(Options):
-    """Recall of passages."""
+    """Option for the recall of passages."""
 
     heading = "Matching"
 
@@ -157,7 +157,7 @@ class PlaceOptions(Options):
 
     @property
     def has_places(self) -> bool:
-        """Whether the places where passages begin are reported."""
+        """Return whether places of passage starts are reported."""
         return self.places or self.place_marker is not None or self.document == "folder"
 
 
@@ -209,7 +209,7 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
     )
 
     def check_together(self) -> None:
-        """Raise if some of these options exclude each other."""
+        """Raise if options exclude each other."""
         super().check_together()
         if self.measure != "jaccard":
             for name in ("hits", "within"):
@@ -218,7 +218,7 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
 
 
 class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
-    """Options of an alignment, and of the index that it makes if it is given none."""
+    """Options of an alignment and of its own index."""
 
     differs = but(idf={"usual": "unary; smooth for rewording; by containment standard"})
 
@@ -250,7 +250,7 @@ class LookUpOptions(
     with_text: bool = option(WITH_TEXT, default=False)
 
     def check_together(self) -> None:
-        """Raise if some of these options exclude each other."""
+        """Raise if options exclude each other."""
         super().check_together()
         if self.measure != "jaccard":
             for name in ("hits", "recall"):
@@ -271,7 +271,7 @@ class SearchOptions(LookUpOptions):
 
 
 class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAgainstOptions):
-    """Options of ``cut``."""
+    """Options of the ``cut`` function."""
 
     heading = "Matching"
 
@@ -320,7 +320,7 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAga
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options that a preset chooses for passages or for whole units."""
+        """Return preset options for passages or for whole units."""
         found = preset.passages
         if given.get("unit") in ("paragraphs", "lines", "sentences"):
             if preset.units is None:

@@ -1,4 +1,4 @@
-"""Presets: for each kind of text, or of likeness, the options that suit it.
+"""Presets: options for kinds of text or likeness.
 
 ``PRESETS`` is the one table of them. Classes of options whose jobs take presets extend
 ``PresetOptions``, which fills options that the user leaves out from the table. docs/presets.md has
@@ -17,7 +17,7 @@ from neardup.options.option import Options, option
 
 
 class PassagePreset(NamedTuple):
-    """Options of an alignment; ``scheme`` are those that decide an index of passages.
+    """Options of an alignment, with index options in ``scheme``.
 
     Windows are looked up at ``window_threshold``, or as low as ``recall`` takes; without either at
     the threshold. With ``is_once``, a stretch of a query is in one passage per document.
@@ -111,16 +111,16 @@ PRESETS: dict[str, Preset] = {
 
 
 def passages_for(preset: str | None) -> PassagePreset:
-    """Return the options of an alignment that are usual for a preset, or without one."""
+    """Return the alignment options of a preset or the defaults."""
     return NO_PRESET if preset is None else PRESETS[preset].passages or NO_PRESET
 
 
 class PresetChoice(Choice):
-    """The name of a preset of a job; messages list the purpose of each."""
+    """The name of a preset, explained in messages."""
 
     @property
     def described(self) -> str:
-        """The names and purposes."""
+        """Return the names and purposes."""
         return "; ".join(
             f"{name}: {preset.purpose}" for name, preset in PRESETS.items() if name in self.values
         )
@@ -133,7 +133,7 @@ class PresetChoice(Choice):
 
 
 def preset_option(literal: Any) -> Any:
-    """Declare the option of a job, given the names of its presets."""
+    """Declare the preset option of a job by preset names."""
     kind = PresetChoice(literal)
     return option(
         "Options that suit a kind of text.",
@@ -144,7 +144,7 @@ def preset_option(literal: Any) -> Any:
 
 
 class PresetOptions(Options):
-    """Options of a job that takes presets, which fill the options that are not given.
+    """Options of a job with presets for missing options.
 
     A subclass declares ``preset`` with the presets of its job, and implements ``row``.
     """
@@ -155,12 +155,12 @@ class PresetOptions(Options):
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options that a preset adds to the given ones."""
+        """Return the options that a preset adds to ``given``."""
         raise NotImplementedError
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of the given preset; empty without one."""
+        """Return the options of the given preset, possibly none."""
         name, kind = given.get("preset"), cls.known["preset"].kind
         if not (isinstance(name, str) and isinstance(kind, PresetChoice) and name in kind.values):
             return {}
@@ -168,14 +168,14 @@ class PresetOptions(Options):
         return {key: value for key, value in row.items() if key in cls.known}
 
     def describe_preset(self) -> dict[str, Any]:
-        """Return the chosen options for a summary; empty without a preset."""
+        """Return the preset's options for a summary, possibly none."""
         return describe_preset(self.preset, self.usual(vars(self)), vars(self))
 
 
 def describe_preset(
     preset: str | None, row: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return for a summary which options are as the row of a preset has them; nothing for None."""
+    """Return the unchanged options of a preset for a summary."""
     if preset is None:
         return {}
     chosen = {

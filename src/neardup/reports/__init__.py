@@ -1,1 +1,1 @@
-"""Pages that show the result of a job: one Report, and a builder for each kind of result."""
+"""Pages of job results: Report and its builders."""

@@ -29,7 +29,7 @@ _MOST_BARS, _MOST_CELLS = 40, 24
 
 
 class Caption(NamedTuple):
-    """The id of a chart's element, unique on a page, its title, and a sentence about it."""
+    """A chart's id (unique on its page), title and description."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Caption(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with its caption, and its figures as a table."""
+    """A drawing with its caption and a table of figures."""
 
     caption: Caption
     svg: Markup
@@ -48,14 +48,14 @@ class Chart:
 
 @dataclass(frozen=True)
 class Mark:
-    """A vertical line over a chart, such as the threshold, with its label."""
+    """A labelled vertical line over a chart."""
 
     value: float
     label: str
 
     @classmethod
     def of_threshold(cls, threshold: float | None) -> Mark | None:
-        """Return the mark of a threshold; None without one."""
+        """Return the mark of a threshold, or None."""
         return None if threshold is None else cls(float(threshold), f"threshold {threshold:g}")
 
 
@@ -63,7 +63,7 @@ class Mark:
 
 
 def _element(tag: str, content: str = "", **attributes: object) -> Markup:
-    """Write an element; ``class_`` is the class, ``_`` stands for ``-`` in names."""
+    """Write an element, with ``_`` for ``-`` in attribute names."""
     head = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_number(value)}"'
         for key, value in attributes.items()
@@ -95,7 +95,7 @@ def _rectangle(
 
 
 def _label(label: str, most: int, kind: str, x: float, y: float, **more: object) -> Markup:
-    """Write as much of a label as there is room; its tooltip has all of it."""
+    """Write a shortened label with the whole in its tooltip."""
     shown = _element("title", label) + Markup(escape_text(shortened(label, most)))
     return _text(shown, kind, x, y, **more)
 
@@ -190,10 +190,9 @@ def _short_count(value: float) -> str:
 def bars(
     caption: Caption, parts: Mapping[str, str], rows: Sequence[tuple[str, Sequence[int]]]
 ) -> Chart:
-    """Draw a bar of several parts for each row, all on the same scale.
+    """Draw a stacked bar for each row on one scale.
 
-    ``parts`` has the kind of each part, which is its colour: kept, gone, other. Rows have a label
-    and a count for each part.
+    ``parts`` has each part's kind, its colour: kept, gone, other. Rows have a label and counts.
     """
     largest = max((sum(counts) for _, counts in rows), default=0) or 1
     drawn: list[Markup] = []
@@ -225,10 +224,9 @@ def curves(
     titles: tuple[str, str],
     mark: Mark | None = None,
 ) -> Chart:
-    """Draw at most four lines of points (x, y) with ascending x, and y from 0 to 1.
+    """Draw at most four lines with y in [0, 1].
 
-    ``lines`` has the points of each line by its name in the legend; ``titles`` are of the x axis
-    and the y axis.
+    ``lines`` has points (x, y) by ascending x under legend names. ``titles`` are of both axes.
     """
     xs = sorted({x for points in lines.values() for x, _ in points}) or [0.0, 1.0]
     x = _Scale(xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1, _LEFT, _RIGHT)
@@ -282,7 +280,7 @@ def histogram(
 def similarity_chart(
     values: Floats, threshold: float | None, counted: str, *, axis: str = "similarity"
 ) -> Chart | None:
-    """Draw how many rows have each similarity; None if no similarity is known.
+    """Draw the similarities of rows, or return None without any.
 
     Parameters
     ----------
@@ -319,7 +317,7 @@ def similarity_chart(
 
 
 def banding_chart(summary: Mapping[str, Any]) -> Chart | None:
-    """Draw the S-curve of a run with bands: the probability that a pair is found."""
+    """Draw the S-curve of bands, or return None without bands."""
     if not summary.get("bands") or not summary.get("rows") or summary.get("threshold") is None:
         return None
     banding = Banding(summary["bands"], summary["rows"])
@@ -348,7 +346,7 @@ def matrix(
     counts: Sequence[Sequence[int]],
     titles: tuple[str, str],
 ) -> Chart:
-    """Draw a cell for each row and column, shaded by the logarithm of its count.
+    """Draw cells shaded by the logarithm of their counts.
 
     ``labels`` and ``titles`` are of the rows and of the columns.
     """
@@ -383,7 +381,7 @@ def matrix(
 def matrix_of_pairs(
     sides: tuple[Int64s, Int64s], weights: Int64s, names: Sequence[str], titles: tuple[str, str]
 ) -> Chart | None:
-    """Draw the weights of pairs as a matrix of the 24 heaviest rows and columns.
+    """Draw the 24 heaviest rows and columns of pair weights.
 
     ``names`` are of the numbers of either side; None is returned for fewer than two pairs.
     """

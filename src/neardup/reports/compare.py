@@ -1,4 +1,4 @@
-"""The page of two texts side by side, with their shared passages linked."""
+"""The page of two texts with linked shared passages."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def compare_report(
 
 
 def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, Markup]:
-    """Write both texts as HTML with their passages marked and linked.
+    """Write both texts as HTML with passages linked.
 
     Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage has a
     mark at its start, which links to the other text, and parts between the ends of all passages

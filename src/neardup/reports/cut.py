@@ -1,4 +1,4 @@
-"""The page of a cut: repeated passages, the files that had them, and what was removed."""
+"""The page of a cut, with repeated passages and files."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class CutTable:
-    """The spans of ``removed.parquet`` in memory, grouped by the passage that they repeat."""
+    """The spans of ``removed.parquet``, grouped by repeated passage."""
 
     table: pa.Table
     summary: Mapping[str, Any]
 
     @classmethod
     def read(cls, rows: TableRows, summary: Mapping[str, Any]) -> CutTable:
-        """Read the table."""
+        """Read the table of removed spans."""
         if not set(_COLUMNS) <= set(rows.schema.names):
             return cls(pa.table({name: pa.array([], pa.string()) for name in _COLUMNS}), summary)
         names = [*_COLUMNS, *(n for n in ("place", "kept_place") if n in rows.schema.names)]
@@ -67,29 +67,29 @@ class CutTable:
 
     @cached_property
     def lengths(self) -> Int64s:
-        """Characters of each span."""
+        """Return the characters of each span."""
         return self._wholes("end") - self._wholes("start")
 
     @cached_property
     def similarities(self) -> Floats:
-        """The similarity of each span to its kept copy, NaN if unknown."""
+        """Return span similarities to kept copies, NaN if unknown."""
         values: Floats = self.table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
         return values
 
     @cached_property
     def documents(self) -> Int64s:
-        """A number for the document of each span."""
+        """Return a number for the document of each span."""
         return _codes(as_text(self.table["id"]))
 
     @cached_property
     def files(self) -> tuple[list[str], Int64s]:
-        """The names of all files, and the file of each span."""
+        """Return all file names, and each span's file number."""
         encoded = as_text(self.table["file"]).combine_chunks().dictionary_encode()
         return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
 
     @cached_property
     def groups(self) -> Int64s:
-        """The group of each span: spans whose kept copies overlap repeat one passage.
+        """Return the group of each span, by overlapping kept copies.
 
         Groups are numbered by their spans, then by their characters, the most first.
         """
@@ -114,7 +114,7 @@ class CutTable:
 
     @cached_property
     def firsts(self) -> Int64s:
-        """The first span of each group."""
+        """Return the first span of each group."""
         return np.unique(self.groups, return_index=True)[1]
 
     def row(self, number: int) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class CutTable:
         return row | {k: None if row[k] is None else str(row[k]) for k in ("id", "kept_id")}
 
     def examples(self) -> dict[int, str]:
-        """Choose spans from the least similar to equal ones, then those repeated most."""
+        """Choose example spans by similarity, then by repetition."""
         if not len(self):
             return {}
         known = np.nan_to_num(self.similarities, nan=1.0)
@@ -133,7 +133,7 @@ class CutTable:
         return chosen
 
     def wanted(self) -> list[Key]:
-        """Return the documents whose texts the page shows, the most wanted first."""
+        """Return documents with shown texts, the most wanted first."""
         rows = [*self.examples(), *self.firsts[:_MOST_ROWS].tolist()]
         keys = [key for row in map(self.row, rows) for key in (own_key(row), kept_key(row))]
         return [key for key in dict.fromkeys(keys) if key is not None]
@@ -154,7 +154,7 @@ def own_key(row: Mapping[str, Any]) -> Key:
 
 
 def kept_key(row: Mapping[str, Any]) -> Key | None:
-    """Return the document of the kept copy of a span; None if it is unknown."""
+    """Return the document of a kept copy, None if unknown."""
     if row["kept_id"] is None:
         return None
     return "input" if row["kept_in"] == "input" else "against", row["kept_id"]
@@ -214,7 +214,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
 
 
 def _text_of(cut: CutTable, texts: Mapping[Key, str], row: Mapping[str, Any], group: int) -> str:
-    """Return the text of a span, or its beginning as the summary has it."""
+    """Return a span's text, or its beginning from the summary."""
     if text := texts.get(own_key(row)):
         return text[row["start"] : row["end"]]
     listed = cut.summary.get("most_repeated") or []
@@ -246,7 +246,7 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
 
 
 def _files_section(cut: CutTable, texts: Mapping[Key, str]) -> Section:
-    """Draw the characters that each file lost, and the files of the most repeated passages."""
+    """Draw characters lost per file, and files per passage."""
     names, files = cut.files
     if not len(cut):
         return Section("files", "By file")

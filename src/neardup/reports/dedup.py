@@ -1,4 +1,4 @@
-"""The page of a deduplication: removed documents, their keepers, and clusters."""
+"""The page of a deduplication with removals and clusters."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class RemovedTable:
-    """The removed documents of a deduplication, in memory but for their texts.
+    """The removed documents of a deduplication, without texts.
 
     Parameters
     ----------
@@ -64,23 +64,23 @@ class RemovedTable:
 
     @classmethod
     def read(cls, rows: TableRows) -> RemovedTable:
-        """Read the table."""
+        """Read the table of removed documents."""
         table = rows.to_table(*_COLUMNS)
         similarities = table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
         is_copy = pc.fill_null(table["exact_copy"], False).to_numpy()
         return cls(table, similarities, is_copy)
 
     def examples(self) -> dict[int, str]:
-        """Choose rows from just above the threshold to exact copies, with a title each."""
+        """Choose titled rows from the threshold to exact copies."""
         values = np.where(self.is_copy, 2.0, self.similarities)
         keepers = self.table["kept_id"].combine_chunks().dictionary_encode().indices
         chosen = choose_rows(values, [keepers.to_numpy().astype(np.int64)], exact=2.0)
         return {row: "Exact copy" if self.is_copy[row] else t for row, t in chosen.items()}
 
     def clusters(self) -> pa.Table:
-        """Return the keepers with their numbers of removed documents, the most first.
+        """Return keepers by number of removed documents, largest first.
 
-        ``row`` is the first row of each.
+        ``row_min`` is the first row of each keeper.
         """
         places = pa.array(np.arange(len(self.table)))
         table = self.table.select(["kept_in", "kept_id", "similarity"])
@@ -92,7 +92,7 @@ class RemovedTable:
         return grouped.aggregate(wanted).sort_by(order).slice(0, _MOST_CLUSTERS)
 
     def keepers(self) -> list[int]:
-        """Return rows whose keepers are shown with the beginning of their text."""
+        """Return one row of each keeper with a shown beginning."""
         rows: list[int] = self.clusters()["row_min"].slice(0, _MOST_OPENINGS).to_pylist()
         return rows
 
@@ -211,7 +211,7 @@ def _facts(summary: Mapping[str, Any]) -> list[Fact]:
 
 
 def _by_file(summary: Mapping[str, Any]) -> Table:
-    """List what was read and removed of each file, the file with most removed first."""
+    """List documents read and removed per file, most removed first."""
     counts, others = summary["by_file"]["counts"], summary["by_file"]["others"]
     rows: list[Sequence[Cell]] = []
     for each in sorted(counts, key=lambda row: -row["documents_removed"]):

@@ -1,4 +1,4 @@
-"""Differences of two texts, word by word, with long equal stretches left out."""
+"""Word differences of two texts, without long equal stretches."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The runs of two texts in order, and how many words they share.
+    """The runs of two texts, and counts of shared words.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def side_by_side(
 
 
 def _first_difference(a: str, b: str) -> int:
-    """Return the place from which two texts are compared: a word's end before they differ."""
+    """Return a word's end before the first difference of texts."""
     most, n, step = min(len(a), len(b)), 0, _STEP
     while step:
         while n + step <= most and a[n : n + step] == b[n : n + step]:
@@ -176,7 +176,7 @@ class _Side:
         context: int | None,
         n_before: int,
     ) -> list[Run]:
-        """Write the runs of the text; what follows a word belongs to its run."""
+        """Write the text's runs, with separators after their words."""
         found: list[Run] = [Run("omitted", "", n_before)] if n_before else []
         left, end = _MOST_SHOWN, 0
         for kind, first, stop in self._stretches(blocks, side, edges, context):
@@ -211,7 +211,7 @@ class _Side:
         edges: Sequence[tuple[bool, bool]],
         context: int | None,
     ) -> Iterator[tuple[Kind, int, int]]:
-        """Yield the kind, the first word and the end of each run."""
+        """Yield the kind, first word and end of each run."""
         n, place = len(self.places), 0
         for block, is_edge in zip(blocks, edges, strict=True):
             start, stop = block[side], block[side] + block[2]

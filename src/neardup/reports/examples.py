@@ -1,4 +1,4 @@
-"""Examples of a page: which rows are shown, and two documents side by side."""
+"""Examples of a page, with documents side by side."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Document:
 
     @property
     def place(self) -> str:
-        """The file and the row."""
+        """Return the file and the row."""
         if self.file is None:
             return ""
         return shortened(self.file) + ("" if self.row is None else f", row {self.row:,}")
@@ -73,7 +73,7 @@ class Example:
 
     @property
     def is_code(self) -> bool:
-        """Whether the texts have numbered lines."""
+        """Return whether the texts have numbered lines."""
         return any(run.line for runs in (self.differences.a, self.differences.b) for run in runs)
 
     def marked(self, side: int) -> Markup:
@@ -118,13 +118,13 @@ def compare_documents(
 
 
 def cite(start: int, stop: int, cited: str | None = None) -> str:
-    """Write the place of a passage, as people cite it if that is known."""
+    """Write a passage's place, with its citation if known."""
     characters = f"characters {start:,} to {stop:,}"
     return f"{cited}, {characters}" if cited else characters
 
 
 def with_context(example: Example, side: int, text: str, span: tuple[int, int]) -> Example:
-    """Add the text around a span to one side of an example."""
+    """Add surrounding text to one side of an example."""
     start, stop = span
     before, after = text[max(start - 200, 0) : start], text[stop : stop + 200]
     found = example.differences
@@ -134,7 +134,7 @@ def with_context(example: Example, side: int, text: str, span: tuple[int, int]) 
 
 
 def mark_runs(runs: Sequence[Run], tag: str) -> Markup:
-    """Return the runs of a text as HTML; ``tag`` marks changes."""
+    """Return runs as HTML, with changes marked by ``tag``."""
     parts: list[Markup] = []
     is_line_start = True
     for run in runs:
@@ -158,7 +158,7 @@ def mark_runs(runs: Sequence[Run], tag: str) -> Markup:
 
 
 def _number_lines(text: str, line: int, is_line_start: bool) -> Markup:
-    """Write text with the numbers of its lines, from ``line`` on; without numbers if that is 0."""
+    """Write text with line numbers from ``line``, unless 0."""
     if not line:
         return Markup(escape_text(text))
     piece = Markup()
@@ -187,7 +187,7 @@ def example_lines(example: Example) -> Iterator[str]:
 
 
 def printable(text: str) -> str:
-    """Return text without characters that a terminal would obey or not show."""
+    """Return text without characters unsafe for a terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -206,7 +206,7 @@ def _marked_text(runs: Sequence[Run], mark: str) -> str:
 def choose_rows(
     values: Floats, documents: Sequence[Int64s | Int32s], n: int = 3, exact: float = 1.0
 ) -> dict[int, str]:
-    """Choose rows from just above the threshold to certain, with a title each.
+    """Choose titled rows from the threshold to certainty.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Judgements of pairs, read from a table: the same reader for all jobs."""
+"""The reader of pair judgements for all jobs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
 
 @dataclass(frozen=True)
 class Labels:
-    """Judged pairs: the ids of both documents, and whether they are the same.
+    """Judged pairs with ids, and whether they are the same.
 
-    ``is_right`` is None if all of them are; then every other pair is wrong.
+    ``is_right`` is None if all pairs are the same. Every other pair is then wrong.
     """
 
     ids_a: pa.Array
@@ -47,7 +47,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Judgements:
-    """Judgements of pairs: the ids of both documents, a word and a note each.
+    """Judgements of pairs, with ids, words and notes.
 
     ``words`` are ``yes``, ``no``, ``unsure``, or empty for an open pair; None if all pairs are
     right. ``notes`` may be empty.
@@ -73,7 +73,7 @@ class Judgements:
 
 
 def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
-    """Read judgements from a table; ``given`` names it in errors.
+    """Read judgements from a table, named ``given`` in errors.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
 
 
 def no_judgement(name: str) -> InvalidInputError:
-    """Return the error for labels that are empty in every row."""
+    """Return the error for a column of empty labels."""
     message = (
         f"column {LABEL!r} is empty in every row, so that no pair is judged; write {YES}, {NO} or "
         f"{UNSURE} there, or leave the column out if all of these pairs are the same"
@@ -115,10 +115,7 @@ def no_judgement(name: str) -> InvalidInputError:
 
 
 def words_of_pairs(table: pa.Table, name: str, first: int) -> list[str] | None:
-    """Return the judgement of each row of a table of pairs.
-
-    None without a column of labels. ``first`` is the number of its first row.
-    """
+    """Return the judgement of each row, None without labels."""
     names = table.column_names
     if LABEL in names:
         return _meanings(table[LABEL], name, first)
@@ -148,10 +145,9 @@ def _is_of_pairs(name: str) -> bool:
 
 
 def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
-    """Return whether a column may hold labels, by its name or by all its values.
+    """Return whether a column's name or values suggest labels.
 
-    Numbers and booleans are labels only in a column such as ``gold_label``: ``exact_copy`` of
-    removed documents has them, too.
+    Numbers and booleans are labels only in a column such as ``gold_label``, not ``exact_copy``.
     """
     # Only reviewers write notes.
     if name == NOTE or _is_called_label(name):
@@ -177,7 +173,7 @@ def _word(value: Any) -> str:
 
 
 def _meanings(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
-    """Return the judgements of a column; ``first`` is the number of its first row."""
+    """Return a column's judgements, with rows numbered from ``first``."""
     words = [_word(value) for value in column.to_pylist()]
     for number, word in enumerate(words, first):
         if word and word not in _MEANING:

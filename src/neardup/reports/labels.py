@@ -1,4 +1,4 @@
-"""Pairs evaluated by labels: precision and recall at each threshold, and the errors."""
+"""Precision, recall and errors of pairs with labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_DIGITS = 17
 
 @dataclass(frozen=True)
 class Labelled:
-    """The pairs of a table that are judged, ranked by their values, the best first.
+    """The judged pairs of a table, ranked best first.
 
     Parameters
     ----------
@@ -56,29 +56,29 @@ class Labelled:
 
     @cached_property
     def _ends(self) -> Int64s:
-        """The last pair of each value, where a threshold may be."""
+        """Return the last pair of each value, a possible threshold."""
         return np.flatnonzero(np.append(self.values[1:] != self.values[:-1], True))[
             : len(self.values)
         ]
 
     @cached_property
     def thresholds(self) -> Floats:
-        """The values at which the found pairs change, descending."""
+        """Return descending values that change the found pairs."""
         return self.values[self._ends]
 
     @cached_property
     def n_found(self) -> Int64s:
-        """Pairs found at each threshold."""
+        """Return the number of pairs found at each threshold."""
         return self._ends + 1
 
     @cached_property
     def n_correct(self) -> Int64s:
-        """Right pairs found at each threshold."""
+        """Return the number of right pairs at each threshold."""
         return np.cumsum(self.is_right, dtype=np.int64)[self._ends]
 
     @property
     def scores(self) -> tuple[Floats, Floats, Floats]:
-        """Precision, recall and F1 at each threshold."""
+        """Return precision, recall and F1 at each threshold."""
         return (
             self.n_correct / self.n_found,
             self.n_correct / max(1, self.n_right),
@@ -87,14 +87,14 @@ class Labelled:
 
     @cached_property
     def best(self) -> int | None:
-        """The threshold with the largest F1, None if no pair is right."""
+        """Return the threshold with the largest F1, or None."""
         if not self.is_right.any():
             return None
         return int(np.argmax(self.scores[2]))
 
     @cached_property
     def best_rank(self) -> float:
-        """The shortest decimal that finds the same pairs as the best threshold."""
+        """Return the shortest decimal equivalent to the best threshold."""
         assert self.best is not None
         high = float(self.thresholds[self.best])
         following = self.thresholds[self.best + 1 : self.best + 2]
@@ -107,11 +107,11 @@ class Labelled:
 
     @property
     def best_value(self) -> float:
-        """The best threshold as users write it: a similarity or a distance."""
+        """Return the best threshold as a similarity or distance."""
         return abs(self.best_rank)
 
     def errors(self) -> dict[int, str]:
-        """Return pairs that the best threshold decides wrongly, with a title each."""
+        """Return pairs that the best threshold misjudges, with titles."""
         if self.best is None:
             return {}
         is_found = self.values >= self.thresholds[self.best]
@@ -121,7 +121,7 @@ class Labelled:
         return titles | dict.fromkeys(missed.tolist(), "Right, but below the best threshold")
 
     def absent(self) -> list[tuple[str, str, str]]:
-        """Return a title and both ids of right pairs that the table does not have."""
+        """Return titles and ids of right pairs outside the table."""
         return [("Right, but not in the table", a, b) for a, b in self.missing]
 
     def notes(self) -> list[str]:
@@ -145,7 +145,7 @@ class Labelled:
         ]
 
     def section(self) -> Section:
-        """Return the section of the page: the curve, figures by threshold, and their meaning."""
+        """Return the section with the curve, figures and meaning."""
         what = "labelled pairs" if self.is_partial else "pairs"
         wrong = (
             "Pairs without a label are left out."

@@ -1,4 +1,4 @@
-"""The page of a result: a headline, facts, charts, tables, and examples side by side."""
+"""The page of a result, from headline to examples."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FIRST_ROWS = 12
 
 @dataclass(frozen=True)
 class Fact:
-    """A number with its meaning; ``kind`` is ``kept``, ``gone`` or empty, and colours it."""
+    """A number with its meaning, coloured as ``kept`` or ``gone``."""
 
     value: str
     label: str
@@ -81,17 +81,17 @@ class Table:
 
     @property
     def has_data(self) -> bool:
-        """Whether the page has its rows as data for the script."""
+        """Return whether the page holds its rows as data."""
         return self.is_live or len(self.rows) > _FIRST_ROWS
 
     @property
     def first(self) -> Sequence[Sequence[Cell]]:
-        """The rows that are visible at once."""
+        """Return the rows that are visible at once."""
         return self.rows[:_FIRST_ROWS]
 
     @cached_property
     def kinds(self) -> list[str]:
-        """The kind of each column: ``share``, ``count`` or ``text``."""
+        """Return the kind of each column: ``share``, ``count`` or ``text``."""
         columns = [[row[k] for row in self.rows] for k in range(len(self.head))]
         return [_kind_of(column) for column in columns]
 
@@ -116,7 +116,7 @@ def _kind_of(column: Sequence[Cell]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: charts, tables, a body of its own, and examples, in this order.
+    """A section with charts, tables, body and examples in order.
 
     ``name`` is the id of its element. ``nothing`` is shown if all parts are empty.
     """
@@ -132,12 +132,12 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has none of its parts."""
+        """Return whether the section has no parts."""
         return not (self.charts or self.tables or self.body or self.examples)
 
 
 class Report:
-    """A page that shows the result of a job, in one file that needs nothing else.
+    """A page in one file that shows a job's result.
 
     It loads nothing, sends nothing, and shows texts as text, whatever they hold. The same results
     give the same page, byte for byte.
@@ -185,7 +185,7 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page."""
+        """Return the page as HTML."""
         styles = "".join(
             map(source_of, ("page.css", "charts.css", *(f"{part}.css" for part in self._parts)))
         )
@@ -202,7 +202,7 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, for a notebook."""
+        """Return the page as a frame for a notebook."""
         # Scripts run, but cannot see the notebook: the frame has an origin of its own.
         return (
             f"<style>{_THEMES}</style>"
@@ -211,7 +211,7 @@ class Report:
         )
 
     def to_text(self) -> str:
-        """Return the headline, the facts and the examples as plain text."""
+        """Return headline, facts and examples as plain text."""
         facts = "; ".join(f"{fact.value} {fact.label}" for fact in self.facts)
         lines = [self.headline, *([facts] if facts else []), *self.notes]
         for section in self.sections:
@@ -220,7 +220,7 @@ class Report:
         return "\n".join([*lines, *(["", self.next_step] if self.next_step else [])])
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page to a file or URL that ends in .html or .htm.
+        """Write the page to a path or URL (.html, .htm).
 
         Raises
         ------
@@ -233,17 +233,17 @@ class Report:
 
 
 def check_page_file(target: Target, *, overwrite: bool) -> None:
-    """Check that a page may be written to a file, before work starts."""
+    """Raise unless a page may be written to a file."""
     check_file(target, PAGE_SUFFIXES, overwrite=overwrite)
 
 
 def is_code(summary: Mapping[str, Any]) -> bool:
-    """Return whether a job has read its documents as source code."""
+    """Return whether a job read its documents as code."""
     return (summary.get("scheme") or {}).get("tokenizer") == "code"
 
 
 def options_section(summary: Mapping[str, Any], names: Sequence[str]) -> Section:
-    """List the options and counts of a summary that decided the result."""
+    """List summary options and counts that decided the result."""
     scheme = summary.get("scheme") or {}
     values = {name: summary.get(name) for name in names} | dict(scheme)
     rows = [
@@ -262,13 +262,13 @@ _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in a template of this package; text is escaped, ``Markup`` is not."""
+    """Fill in a template, escaping all text but ``Markup``."""
     return _templates().get_template(template).render(**values)
 
 
 @cache
 def _templates() -> Environment:
-    """Return the templates of this package, which escape every value."""
+    """Return the templates of this package, escaping every value."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -285,7 +285,7 @@ def _templates() -> Environment:
 
 
 def prose(text: str) -> Markup:
-    """Write a sentence, with commands and options between backticks as code."""
+    """Write a sentence, with parts between backticks as code."""
     pieces = re.split("`([^`]+)`", text)
     for k, piece in enumerate(pieces):
         pieces[k] = Markup(escape_text(piece))
@@ -305,7 +305,7 @@ def source_of(name: str) -> str:
 
 
 def data_block(name: str, value: object) -> Markup:
-    """Return JSON for a script of the page, in the element of that id."""
+    """Return JSON for a script, in an element named ``name``."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup('<script type="application/json" id="{}">{}</script>\n').format(
         name, Markup(well_formed(text).translate(_IN_DATA))

@@ -1,4 +1,4 @@
-"""The page of a table of pairs: similarities, partners, labels, and examples."""
+"""The page of a table of pairs, with examples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FindDocument = Callable[[str, str], Document | None]
 
 @dataclass(frozen=True)
 class PairTable:
-    """The pairs of a table that have a similarity, with numbers for their documents.
+    """The pairs with similarities, and numbers of their documents.
 
     Parameters
     ----------
@@ -67,40 +67,40 @@ class PairTable:
         return len(self.places)
 
     def ids_of(self, side: int, pairs: Sequence[int] | Int64s | None = None) -> pa.Array:
-        """Return the ids of a side of some pairs, or of all."""
+        """Return one side's ids, of all pairs by default."""
         numbers = self.numbers[side]
         return self.ids.take(pa.array(numbers if pairs is None else numbers[pairs]))
 
     @property
     def score_name(self) -> str | None:
-        """The column of the scores."""
+        """Return the column of the scores."""
         return next((name for name in _SCORES if name in self.rows.schema.names), None)
 
     @property
     def is_estimate(self) -> bool:
-        """Whether similarities are estimates with bounds ``low`` and ``high``."""
+        """Return whether similarities are estimates with bounds ``low`` and ``high``."""
         return {"low", "high"} <= set(self.rows.schema.names) and self.score_name is None
 
     @property
     def is_by_distance(self) -> bool:
-        """Whether pairs were limited by a distance, and are ranked by it."""
+        """Return whether pairs are limited and ranked by distance."""
         return self.score_name == "distance" and self.summary.get("max_distance") is not None
 
     @property
     def is_count(self) -> bool:
-        """Whether similarities are numbers of shingles."""
+        """Return whether similarities are numbers of shingles."""
         return self.summary.get("measure") == "overlap" or bool((self.similarities > 1).any())
 
     @cached_property
     def values(self) -> Floats:
-        """The values by which pairs are ranked, the best highest."""
+        """Return the ranking values of pairs, the best highest."""
         if self.is_by_distance:
             assert self.scores is not None
             return -self.scores.astype(np.float64)
         return self.similarities
 
     def partners(self, side: int) -> tuple[Int64s, Int64s]:
-        """Return the documents of a side, or of one collection, and their numbers of partners."""
+        """Return a side's documents and their numbers of partners."""
         own, other = self.numbers[side], self.numbers[1 - side]
         if not self.is_two_sided:
             own, other = np.minimum(own, other), np.maximum(own, other)
@@ -120,14 +120,14 @@ class PairTable:
 
     @property
     def stems(self) -> list[str]:
-        """Names of columns that the table has of both documents, without ``_a`` and ``_b``."""
+        """Return columns of both documents, without ``_a`` and ``_b``."""
         names = self.rows.schema.names
         own = {"id_a", "low_a", "similarity"}
         stems = [name.removesuffix("_a") for name in names if name.endswith("_a")]
         return [stem for stem in stems if f"{stem}_b" in names and f"{stem}_a" not in own]
 
     def take(self, pairs: Sequence[int]) -> list[dict[str, Any]]:
-        """Return all columns of some pairs, with their ids as ``a`` and ``b``."""
+        """Return columns of pairs, with ids as ``a`` and ``b``."""
         found: list[dict[str, Any]] = self.rows.take(
             self.places[np.array(pairs, np.int64)]
         ).to_pylist()
@@ -143,10 +143,9 @@ def read_pairs(
     is_two_sided: bool | None = None,
     name: str | None = None,
 ) -> PairTable:
-    """Read the pairs of a table of ``pairs``, ``estimate`` or ``search``.
+    """Read pairs of ``pairs``, ``estimate`` or ``search`` tables.
 
-    ``is_two_sided`` is whether the documents are of two collections; None leaves it to the summary
-    and the table. ``name`` is that of the table in errors.
+    The summary and table decide a None ``is_two_sided``. Errors call the table ``name``.
     """
     summary = dict(summary or {})
     columns = rows.schema.names
@@ -188,7 +187,7 @@ def read_pairs(
 
 
 def evaluate_pairs(pairs: PairTable, labels: Labels) -> Labelled:
-    """Evaluate pairs by labels; in one collection a and b may be exchanged.
+    """Evaluate pairs by labels, in either direction within one collection.
 
     A pair that the table has in both directions counts once, with the higher of its values.
     """
@@ -251,7 +250,7 @@ def evaluate_pairs(pairs: PairTable, labels: Labels) -> Labelled:
 
 
 def choose_pairs(pairs: PairTable, labelled: Labelled | None) -> dict[str, dict[int, str]]:
-    """Choose the pairs whose texts the page shows: examples, and errors by labels.
+    """Choose pairs with shown texts: examples, and labelled errors.
 
     Titles by pair, in groups by the name of their section.
     """
@@ -353,7 +352,7 @@ def _values_chart(pairs: PairTable) -> Any:
 
 
 def _list_pairs(pairs: PairTable, labelled: Labelled | None) -> Table:
-    """List the pairs, the least certain first: nearest to the threshold, or to the best one."""
+    """List the pairs nearest to the threshold first."""
     start = None if labelled is None or labelled.best is None else labelled.best_rank
     distances = pairs.values if start is None else np.abs(pairs.values - start)
     order = np.argsort(distances, kind="stable")[:_MOST_LISTED].tolist()
@@ -448,7 +447,7 @@ def _sentences(pairs: PairTable) -> list[str]:
 
 
 def describe_pairs(pairs: PairTable) -> str:
-    """Describe the pairs of a table: the measure, the threshold and other conditions."""
+    """Describe the measure, threshold and conditions of pairs."""
     summary = pairs.summary
     measure = summary.get("measure")
     if not len(pairs):

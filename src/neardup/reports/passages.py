@@ -1,4 +1,4 @@
-"""The page of shared passages, of an alignment or of a search."""
+"""The page of shared passages of an alignment or search."""
 
 from __future__ import annotations
 
@@ -79,22 +79,22 @@ class PassageTable:
 
     @property
     def is_one(self) -> bool:
-        """Whether both sides are of one collection."""
+        """Return whether both sides are one collection."""
         return self.n_first == len(self.ids)
 
     def places(self, side: str) -> tuple[Int64s, Int64s]:
-        """Return the starts and ends of all passages on a side, ``query`` or ``doc``."""
+        """Return passage starts and ends on side ``query`` or ``doc``."""
         return self.table[f"{side}_start"].to_numpy(), self.table[f"{side}_end"].to_numpy()
 
     @cached_property
     def lengths(self) -> Int64s:
-        """Characters of each passage in its query."""
+        """Return the characters of each passage in its query."""
         starts, ends = self.places("query")
         return ends - starts
 
     @cached_property
     def similarities(self) -> Floats:
-        """The similarity of each passage, NaN if unknown."""
+        """Return the similarity of each passage, NaN if unknown."""
         if "similarity" not in self.table.column_names:
             return np.full(len(self), np.nan)
         values: Floats = self.table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
@@ -102,7 +102,7 @@ class PassageTable:
 
     @cached_property
     def pairs(self) -> DocumentPairs:
-        """The pairs of documents, those that share most first."""
+        """Return document pairs, most shared text first."""
         width = max(len(self.ids), 1)
         keys, groups = np.unique(self.queries * width + self.docs, return_inverse=True)
         n = len(keys)
@@ -120,13 +120,13 @@ class PassageTable:
         )
 
     def wanted(self) -> Int64s:
-        """Return the documents whose texts the page shows."""
+        """Return the documents with texts on the page."""
         rows, pairs = list(self.examples()), self.pairs
         some = pairs.queries[:_MOST_WITH_TEXT], pairs.docs[:_MOST_WITH_TEXT]
         return np.unique(np.concatenate([self.queries[rows], self.docs[rows], *some]))
 
     def examples(self) -> dict[int, str]:
-        """Choose passages from the least similar to equal ones, and the longest."""
+        """Choose passages by similarity, and the longest passage."""
         if not len(self):
             return {}
         chosen = choose_rows(np.nan_to_num(self.similarities, nan=1.0), [self.queries], 2)
@@ -134,7 +134,7 @@ class PassageTable:
         return chosen
 
     def shares(self, texts: Mapping[int, FoundText], hidden: HiddenText | None) -> list[Floats]:
-        """Return the share of both documents of each pair that is in passages, NaN if unknown.
+        """Return the documents' shares in passages, NaN if unknown.
 
         Documents are measured from their first token to their last, without ignored text.
         """
@@ -162,7 +162,7 @@ class PassageTable:
 
 @dataclass(frozen=True)
 class DocumentPairs:
-    """Pairs of documents: numbers of both, characters they share, passages, best similarity.
+    """Pairs of documents, with shared characters and best similarity.
 
     ``shared`` is of the side that has more; ``groups`` has the pair of each passage.
     """
@@ -284,7 +284,7 @@ class _Names:
                 self.names[number] += f" in {found.file}"
 
     def text(self, side: str, row: int) -> str | None:
-        """Return the text of a passage on a side; None if it is unknown."""
+        """Return a passage's text on a side, None if unknown."""
         p = self.passages
         whole = self.texts.get(int((p.queries if side == "query" else p.docs)[row]))
         if whole is not None:
@@ -300,7 +300,7 @@ class _Names:
         return slice(p[f"{side}_start"][row].as_py(), p[f"{side}_end"][row].as_py())
 
     def place(self, side: str, row: int) -> str:
-        """Write the place of a passage, as people cite it if the table has that."""
+        """Write a passage's place, with its citation if known."""
         span, name, table = self.span(side, row), f"{side}_place", self.passages.table
         cited = table[name][row].as_py() if name in table.column_names else None
         return cite(span.start, span.stop, cited)
@@ -317,7 +317,7 @@ def _rule(summary: Mapping[str, Any]) -> str:
 
 
 def _pairs(names: _Names, shares: Sequence[Floats]) -> Section:
-    """Draw and list the pairs of documents, those that share most first."""
+    """Draw and list document pairs, most shared text first."""
     passages, pairs = names.passages, names.passages.pairs
     rows: list[Sequence[Cell]] = []
     for k in range(min(len(pairs), _MOST_PAIRS)):

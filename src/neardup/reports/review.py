@@ -1,4 +1,4 @@
-"""The page on which people judge pairs, the least certain pair first."""
+"""The page for judging pairs, least certain pair first."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ FindFields = Callable[[str, str], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the fields in order, and their values; ``find`` is None without documents."""
+    """Field names in order, with values unless documents are missing."""
 
     names: Sequence[str]
     find: FindFields | None
 
 
 def earlier_judgements(pairs: PairTable, judged: Judgements | None) -> dict[int, tuple[str, str]]:
-    """Return the word and the note of each pair that was judged before.
+    """Return word and note of each pair judged before.
 
     In a table of one collection a and b may be exchanged.
     """
@@ -63,7 +63,7 @@ def earlier_judgements(pairs: PairTable, judged: Judgements | None) -> dict[int,
 
 
 def find_pivot(pairs: PairTable, labelled: Labelled | None) -> float:
-    """Return the value about which pairs are least certain.
+    """Return the value of the least certain pairs.
 
     With labels it is their best threshold. Without labels it parts the values into the two groups
     that differ most for their sizes (Otsu 1979, A threshold selection method from gray-level
@@ -90,7 +90,7 @@ def find_pivot(pairs: PairTable, labelled: Labelled | None) -> float:
 def choose_to_judge(
     pairs: PairTable, pivot: float, earlier: Mapping[int, Any], limit: int
 ) -> Int64s:
-    """Return the pairs of the page: open pairs nearest to the pivot, then judged pairs."""
+    """Return open pairs nearest to the pivot, then judged pairs."""
     is_judged = np.zeros(len(pairs), np.bool_)
     is_judged[list(earlier)] = True
     order = np.lexsort((np.abs(pairs.values - pivot), is_judged))
@@ -107,7 +107,7 @@ def review_report(
     advice: str,
     notes: Sequence[str] = (),
 ) -> Report:
-    """Make the page.
+    """Make the page for judging pairs.
 
     Parameters
     ----------
@@ -229,10 +229,9 @@ def as_shown(value: Any) -> str:
 
 
 def _compare(a: str, b: str) -> str | list[list[str | list[str] | int]]:
-    """Return a value that both sides have, or the runs of either side.
+    """Return the common value of both sides, or their runs.
 
-    A run is a string in both, a list of one string in this side only, or a number of words that
-    are left out.
+    A run is a string in both, a list of one string in one side, or a number of omitted words.
     """
     is_short = max(len(a), len(b)) <= _SHORT
     if a == b and is_short:

@@ -1,4 +1,4 @@
-"""Text of pages: escaped, shortened, and numbers as they are written."""
+"""Text of pages, escaped or shortened, and written numbers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def escape_text(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Replace halves of surrogate pairs, which UTF-8 cannot encode."""
+    """Replace lone surrogates for encoding as UTF-8."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def shortened(text: str, most: int = MOST_OF_NAME) -> str:
-    """Return a label without its middle if it is longer than ``most``.
+    """Return a label without its middle if too long.
 
-    Wide characters, such as Chinese ones, count as two.
+    Wide characters, such as Chinese, count as two.
     """
     if _width(text) <= most:
         return text
@@ -52,7 +52,7 @@ def _as_wide_as(text: str, most: int) -> str:
 
 
 def is_figure(cell: object) -> bool:
-    """Return whether a cell of a table is a number, or written like one."""
+    """Return whether a table cell is or resembles a number."""
     return isinstance(cell, int | float) or bool(_FIGURE.fullmatch(str(cell)))
 
 
@@ -68,7 +68,7 @@ def written(value: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage; 0 % and 100 % are exact."""
+    """Write a percentage, with 0 % and 100 % exact."""
     text = f"{100 * share:.1f}"
     if text == "0.0":
         return "0 %" if share == 0 else "below 0.1 %"

@@ -1,1 +1,1 @@
-"""Indexes over HTTP: the service, its page and its client; ``neardup.connect`` is public."""
+"""Indexes over HTTP, with ``neardup.connect`` as the public client."""

@@ -1,4 +1,4 @@
-"""The ASGI application and its server: access, operations, deadlines, headers and log."""
+"""The ASGI application of the service, and its server."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Service:
         self._processes = anyio.CapacityLimiter(max(workers // 2, 1))
 
     async def prepare(self) -> None:
-        """Start a worker process, which loads the code and the indexes."""
+        """Start a worker process with the code and indexes loaded."""
         for served in self.indexes.values():
             try:
                 where = served.folder, served.tokenizer
@@ -222,7 +222,7 @@ def _check_write(served: ServedIndex, grant: Grant) -> None:
 
 
 def _call_asking(ask: Callable[[], None], work: Callable[[], Any]) -> Any:
-    """Call a function whose loops ask whether there is time left."""
+    """Call a function whose loops check the remaining time."""
     with asking(ask):
         return work()
 
@@ -245,7 +245,7 @@ def _parameters(request: Request, asked: type) -> Any:
 
 
 def make_app(service: Service, host: str) -> Frame:
-    """Make the application of a service that listens at a host."""
+    """Make the application of a service at a host."""
 
     def route(path: str, endpoints: dict[str, Endpoint]) -> Route:
         async def dispatch(request: Request) -> Response:
@@ -287,7 +287,7 @@ def make_app(service: Service, host: str) -> Frame:
 
 
 async def _answer_error(service: Service, request: Request, error: Exception) -> Response:
-    """Answer a request that failed; errors of the server are logged without texts."""
+    """Answer a failed request, and log server errors without texts."""
     known = {"route": request.scope.get(_ROUTE), "id": request.scope.get(_REQUEST_ID)}
     if isinstance(error, Problem):
         problem = error
@@ -315,7 +315,7 @@ def _problem_answer(problem: Problem) -> Response:
 
 
 def check_address(host: str, *, has_tokens: bool) -> None:
-    """Raise an error if other machines can reach a service without tokens."""
+    """Raise if other machines reach a service without tokens."""
     try:
         is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -329,7 +329,7 @@ def check_address(host: str, *, has_tokens: bool) -> None:
 
 
 class Frame:
-    """Wraps the application: checks access, adds headers, logs and counts each request.
+    """Wrapper of the application: access, headers, log and metrics.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ class Frame:
         self._hosts = None if service.tokens else frozenset(names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request through the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -395,7 +395,7 @@ class Frame:
             )
 
     def _grant(self, path: str, headers: dict[bytes, bytes]) -> Grant:
-        """Return the grant of a request, or raise the reason of its refusal."""
+        """Return a request's grant, or raise its refusal."""
         if path in ("/health", "/ready"):
             return EVERYTHING
         host = headers.get(b"host", b"").decode("latin-1")
@@ -452,7 +452,7 @@ def open_service(folders: Sequence[str], options: ServeOptions) -> Service:
 
 
 def make_server(service: Service, host: str) -> uvicorn.Server:
-    """Make the server of a service, which does not listen yet."""
+    """Make the server of a service, without listening yet."""
     config = uvicorn.Config(
         make_app(service, host),
         # Pure Python, but the only one that bounds the head of a request.
@@ -517,7 +517,7 @@ def run(service: Service, options: ServeOptions, announce: Callable[[str], objec
 
 
 def _allow_open_files() -> None:
-    """Raise the limit of open files, so that connections leave some to the indexes."""
+    """Raise the limit of open files for connections and indexes."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,4 @@
-"""The client: an index of a service, with the methods of an index of this machine."""
+"""The client of an index on a service."""
 
 from __future__ import annotations
 
@@ -74,16 +74,17 @@ def connect(
 
 
 class RemoteAddition(NamedTuple):
-    """Number of added documents, and of documents that the index denies."""
+    """Numbers of added documents and of denied documents."""
 
     n_documents: int
     n_denied: int
 
 
 class RemoteIndex(AbstractContextManager["RemoteIndex"]):
-    """An index of a service; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
+    """An index of a service, used like a local index.
 
-    Every change is durable when its method returns. Any number of threads may use one object.
+    ``DocumentIndex`` and ``PassageIndex`` describe the methods. Every change is durable when its
+    method returns. Any number of threads may use one object.
     """
 
     def __init__(self, client: httpx.Client, name: str, kind: IndexKind) -> None:
@@ -104,7 +105,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         where: str | None = None,
         with_columns: bool = False,
     ) -> Matches[Any]:
-        """Find the documents that are similar to a text, as ``DocumentIndex.query`` does."""
+        """Find similar documents as ``DocumentIndex.query`` does."""
         if not isinstance(text, str | None):
             message = f"text must be a string, got {type(text).__name__}"
             raise InvalidParameterError(message, "text")
@@ -151,7 +152,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         min_tokens: int | None = None,
         with_text: bool = False,
     ) -> PassageResult:
-        """Find the passages that texts share with the index, as ``neardup.align`` does."""
+        """Find passages shared with the index, as ``neardup.align`` does."""
         texts = [documents] if isinstance(documents, str) else list(documents)
         body = _given(documents=texts, threshold=threshold, min_tokens=min_tokens)
         return cast("PassageResult", self._table("align", body | {"with_text": with_text}))
@@ -169,7 +170,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
     def page(
         self, limit: int = 50, start: int = 0, cursor: str | None = None, where: str | None = None
     ) -> Page:
-        """Return some documents and the cursor behind them; fewer where texts are long."""
+        """Return documents and the next cursor, fewer for long texts."""
         asked = _given(limit=limit, start=start, cursor=cursor, where=where)
         answer = self._get("/documents", asked)
         return Page(answer["documents"], answer["cursor"])
@@ -193,7 +194,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         threshold: Threshold = None,
         **columns: Any,
     ) -> Id | None:
-        """Insert a document, durably, or return the id of a similar document."""
+        """Insert a document durably, or return a similar document's id."""
         body = _document(id, text, tokens, columns) | _given(threshold=threshold)
         similar_to: Id | None = self._post("insert-if-new", body)["similar_to"]
         return similar_to
@@ -206,7 +207,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         return self._removal(self._post("document", body, method="PUT"))
 
     def add(self, documents: Iterable[Mapping[str, Any]]) -> RemoteAddition:
-        """Add documents, dictionaries with ``id``, ``text`` and columns: all or none."""
+        """Add dictionaries with ``id``, ``text`` and columns, all or none."""
         rows = list(documents)
         if not all(isinstance(row, Mapping) for row in rows):
             message = "documents must be a list of dictionaries with id and text"
@@ -220,7 +221,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         return RemoteAddition(answer["inserted"], answer["denied"])
 
     def remove(self, ids: Sequence[Id], *, deny: bool = False) -> RemovalResult:
-        """Remove documents, all or none; with ``deny`` they cannot be added again."""
+        """Remove documents, all or none, and optionally deny later additions."""
         return self._removal(self._post("remove", {"ids": as_list_of_ids(ids), "deny": deny}))
 
     def commit(self) -> int:
@@ -238,7 +239,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         return info
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the service."""
         self._client.close()
 
     def __len__(self) -> int:
@@ -311,7 +312,7 @@ def _open(url: str, token: str | None, timeout: float) -> httpx.Client:
 def _send(
     client: httpx.Client, method: str, path: str, values: dict[str, Any], media: str = _JSON
 ) -> httpx.Response:
-    """Send parameters or a body; return the answer, or raise an error of the package."""
+    """Send parameters or a body, and return the answer."""
     import httpx
 
     headers = {"accept": media, "content-type": _JSON}
@@ -357,7 +358,7 @@ def _json(value: Any) -> bytes:
 
 
 def _plain(value: object) -> str | float:
-    """Return an exact number as a decimal, and a number of NumPy as a float."""
+    """Return exact numbers as decimals, NumPy numbers as floats."""
     if isinstance(value, Decimal | Fraction):
         numerator, denominator = value.as_integer_ratio()
         return str(Decimal(numerator) / Decimal(denominator))
@@ -368,7 +369,7 @@ def _plain(value: object) -> str | float:
 
 
 def _tokens(tokens: Tokens | None) -> Any:
-    """Return tokens as JSON has them, where the keys of an object are strings."""
+    """Return tokens as JSON, with strings as keys."""
     if tokens is None or isinstance(tokens, str):
         return tokens
     if not isinstance(tokens, Mapping):

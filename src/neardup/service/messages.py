@@ -1,4 +1,4 @@
-"""Messages of the operations; OpenAPI describes them, and requests are checked against them."""
+"""Messages of the operations, for OpenAPI and request checks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Kind = Literal["documents", "passages"]
 
 
 class Request(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Base of requests; an unknown field is an error."""
+    """Base of requests that refuses unknown fields."""
 
 
 class Query(Request):
@@ -77,7 +77,7 @@ class Query(Request):
 
 
 class Match(Struct, omit_defaults=True):
-    """A similar document."""
+    """A similar document with its similarity."""
 
     id: Id
     similarity: float
@@ -104,7 +104,7 @@ class NamedText(Request):
 
 
 class Search(Request):
-    """Texts to look up, each as a whole; texts without ids are numbered from 0."""
+    """Whole texts to look up, numbered from 0 without ids."""
 
     queries: list[Text | NamedText]
     threshold: Threshold | None = None
@@ -118,7 +118,7 @@ class Search(Request):
 
 
 class Alignment(Request):
-    """Texts whose passages are looked up, at any position."""
+    """Texts with passages to look up, at any position."""
 
     documents: list[Text | NamedText]
     threshold: Threshold | None = None
@@ -188,7 +188,7 @@ class One(Request):
 
 
 class Page(Request):
-    """Range of documents, in the order of their addition: from a number or behind a cursor."""
+    """Documents in order of addition, from a number or cursor."""
 
     start: Count = 0
     cursor: Cursor | None = None
@@ -197,7 +197,7 @@ class Page(Request):
 
 
 class Documents(Struct):
-    """Documents, and the cursor of the next page, null at the end.
+    """Documents, and the next page's cursor, null at the end.
 
     A page is shorter than ``limit`` where its texts are long or a condition leaves out documents.
     """
@@ -207,7 +207,7 @@ class Documents(Struct):
 
 
 class NewDocument(Request):
-    """A document: a text or its tokens, and values of the columns that the index keeps."""
+    """A document: text or tokens, and values of kept columns."""
 
     id: Id
     text: Text | None = None
@@ -228,14 +228,14 @@ class Inserted(Struct):
 
 
 class InsertedIfNew(Struct):
-    """Whether the document was inserted, else the id of the similar document."""
+    """Whether the document was inserted, or a similar document's id."""
 
     inserted: bool
     similar_to: Id | None
 
 
 class Documented(Request):
-    """A document with a text, and values of the columns that the index keeps."""
+    """A document with text and values of kept columns."""
 
     id: Id
     text: Text
@@ -249,14 +249,14 @@ class Addition(Request):
 
 
 class Added(Struct):
-    """Number of added documents, and of documents that the index denies."""
+    """Numbers of added documents and of denied documents."""
 
     inserted: int
     denied: int
 
 
 class Ids(Request):
-    """Documents to remove, all or none; with ``deny`` they cannot be added again."""
+    """Documents to remove, all or none, and optionally deny."""
 
     ids: list[Id]
     deny: bool = False
@@ -275,7 +275,7 @@ class Removed(Struct):
 
 
 class Nothing(Request):
-    """An empty object."""
+    """An empty JSON object."""
 
 
 class Compacted(Struct):
@@ -293,7 +293,7 @@ class Health(Struct):
 
 
 class ProblemDetails(Struct):
-    """Reason of a failed request (RFC 9457); ``error`` is the class in Python."""
+    """Problem details (RFC 9457), with a Python class as ``error``."""
 
     title: str
     status: int
@@ -307,7 +307,7 @@ _DATA = re.compile(r"`\$\.(id|ids|text|queries|documents|columns|a|b)\b")
 
 
 def misfit_of(error: Exception, asked: Any) -> tuple[str, str]:
-    """Return the reason why a body does not fit, and the class of the error in Python."""
+    """Return a body's mismatch and the class of its error."""
     words = str(error)
     name = "InvalidInputError" if _DATA.search(words) else "InvalidParameterError"
     if (match := _CHOICE.fullmatch(words)) is not None:

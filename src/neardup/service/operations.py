@@ -1,4 +1,4 @@
-"""Table of the operations, their functions, and their description as OpenAPI 3.1."""
+"""Operations, their functions, and their OpenAPI 3.1 description."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Operation:
 
     @property
     def has_body(self) -> bool:
-        """Whether the request has a body."""
+        """Return whether the request has a body."""
         return self.asked is not None and self.method in ("POST", "PUT")
 
     @property
     def is_of_index(self) -> bool:
-        """Whether the operation is about one index."""
+        """Return whether the operation is about one index."""
         return "{index}" in self.path
 
     def check_kind(self, served: ServedIndex) -> None:
@@ -193,7 +193,7 @@ def _ready(indexes: Sequence[ServedIndex], _: None) -> m.Health:
 
 
 def _columns(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns whose names are no names of parameters."""
+    """Return columns not named like parameters."""
     for name in ("id", "text", "tokens", "threshold"):
         if name in columns:
             message = f"columns must not have the name {name!r}, which is a field of its own"

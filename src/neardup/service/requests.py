@@ -1,4 +1,4 @@
-"""Requests: who may send them, how large they are, and how they fail."""
+"""Access, size limits and failures of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 
 class Bodies:
-    """Reads bodies, as long as the memory of all of them is within a budget.
+    """Reader of bodies within a common memory budget.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Bodies:
 
     @contextmanager
     def reader(self) -> Iterator[BodyReader]:
-        """Return the reader of one request; the end of the block gives its memory back."""
+        """Return a request's reader, freeing its memory at the end."""
         reader = BodyReader(self)
         try:
             yield reader
@@ -74,7 +74,7 @@ class Bodies:
             self.hold(-reader.n_held)
 
     def hold(self, n_bytes: int) -> None:
-        """Take memory from the budget, or give it back if the number is negative."""
+        """Take memory from the budget, or give back negative amounts."""
         if n_bytes > 0 and self._held + n_bytes > self._budget:
             message = "the bodies of other requests take all the memory for bodies; try again"
             raise Problem(503, message)
@@ -136,7 +136,7 @@ class BodyReader:
         return body
 
     def _check(self, body: bytearray) -> None:
-        """Bound the number and the depth of values before objects are made of them."""
+        """Bound the number and depth of values before decoding."""
         n_values = body.count(b",") + 1
         if n_values > _MOST_VALUES:
             message = f"the body has more than {_MOST_VALUES:,} values; send less at a time"
@@ -208,7 +208,7 @@ class Problem(Exception):
 
 
 def problem_of(error: NeardupError) -> Problem:
-    """Return the answer to a request that raised an error of the package."""
+    """Return the problem that answers an error of the package."""
     name, cause = type(error).__name__, error.__cause__
     if isinstance(error, IndexLockedError):
         return Problem(503, "another process is writing the index; try again when it is done", name)
@@ -225,7 +225,7 @@ def problem_of(error: NeardupError) -> Problem:
 
 
 def file_of(error: BaseException) -> str:
-    """Return the name of the file that an error is about, without its folder."""
+    """Return the name of an error's file, without folder."""
     path = getattr(error, "path", None)
     return Path(path).name if path else type(error).__name__
 
@@ -290,7 +290,7 @@ class TokenFile:
         return True
 
     def grant_of(self, token: bytes) -> Grant | None:
-        """Return the grant of a token, in time that is independent of the token."""
+        """Return the grant of a token in token-independent time."""
         digest, match = hashlib.sha256(token).digest(), None
         for grant in self._grants:
             if hmac.compare_digest(digest, grant.digest):
@@ -337,7 +337,7 @@ def _read_grants(path: Path) -> Sequence[Grant]:
 
 
 def _grant_of(words: list[str], where: str) -> Grant:
-    """Read a line; messages never quote the token."""
+    """Read a line without quoting the token in messages."""
     token, *more = words
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
         message = (

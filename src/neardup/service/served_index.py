@@ -1,4 +1,4 @@
-"""The open indexes of a service, its log and its metrics."""
+"""Open indexes of a service, its log and metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_OPEN = 64
 
 
 class ServedIndex:
-    """An index, its name, and the error of the last read that failed.
+    """An index, its name, and its last failed read's error.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ServedIndex:
         self.trouble: str | None = None
 
     def note_unreadable(self, error: BaseException) -> None:
-        """Record that a file of the index could not be read, until the service starts anew."""
+        """Record an unreadable index file until the service restarts."""
         self.trouble = f"index {self.name!r} cannot be read ({file_of(error)})"
 
 
@@ -121,7 +121,7 @@ _FRAMES = 6
 
 
 class WorkError(Exception):
-    """Defect in a worker process: the class of the exception and its places in the code."""
+    """Defect in a worker process, without the exception's message."""
 
     def __init__(self, kind: str, places: list[str]) -> None:
         super().__init__(kind, places)
@@ -129,7 +129,7 @@ class WorkError(Exception):
 
     @classmethod
     def of(cls, error: BaseException) -> WorkError:
-        """Return the defect without its message, which may quote a text."""
+        """Return the defect without a message that may quote texts."""
         frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
         return cls(type(error).__name__, [f"{frame.filename}:{frame.lineno}" for frame in frames])
 
@@ -160,13 +160,13 @@ class Log:
             self._write = None
 
     def defect(self, error: BaseException, **values: Any) -> None:
-        """Write the class of an unexpected exception and its places, without its message."""
+        """Log an unexpected exception's class and places, without message."""
         known = error if isinstance(error, WorkError) else WorkError.of(error)
         self.event("defect", error=known.kind, places=known.places, **values)
 
 
 class Metrics:
-    """Counts requests and their seconds; reads the numbers of the indexes on demand."""
+    """Metrics of requests and, on demand, of the indexes."""
 
     def __init__(self, indexes: Sequence[ServedIndex]) -> None:
         self._registry = registry = CollectorRegistry()
@@ -195,7 +195,7 @@ class Metrics:
         self._indexes = indexes
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count an answer and its seconds."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 

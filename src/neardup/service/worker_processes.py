@@ -1,4 +1,4 @@
-"""Heavy operations in worker processes, which are killed at the deadline of a request.
+"""Worker processes for heavy operations, killed at the deadline.
 
 A kernel that compares repetitive texts runs for minutes, and a thread cannot be ended. anyio, which
 Starlette brings along, has a pool of processes that are killed when the caller is cancelled.
@@ -48,7 +48,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 async def run_in_process(
     work: Callable[..., bytes], *arguments: Any, limiter: CapacityLimiter
 ) -> bytes:
-    """Return the result of a function that a worker process calls.
+    """Return the result of a function from a worker process.
 
     If the caller is cancelled, the process is killed. Its temporary files are deleted either way.
     """
@@ -87,7 +87,7 @@ def _call(
 
 @cache
 def _prepare(parent: int) -> None:
-    """Let this process ignore signals of the terminal, and end with its parent."""
+    """Ignore terminal signals, and end with the parent."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     warnings.simplefilter("ignore", NeardupHint)
@@ -98,14 +98,14 @@ def _prepare(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has ended, even in the middle of a kernel."""
+    """End this process when its parent ends, even inside kernels."""
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
 
 
 def _limit_memory() -> None:
-    """Limit the memory on top of the present amount; mapped files do not count."""
+    """Limit memory beyond the present amount, without mapped files."""
     if sys.platform != "linux":
         return
     import resource
@@ -152,7 +152,7 @@ def align_texts(asked: m.Alignment, folder: Path, tokenizer: Any, media: str) ->
 
 
 def compare_texts(asked: m.Comparison) -> bytes:
-    """Return the comparison of two texts, as ``neardup compare --json`` prints it."""
+    """Compare two texts, as ``neardup compare --json`` does."""
     options = _given(asked, "a", "b")
     text = {name: options.pop(name) for name in TextOptions.known if name in options}
     result = compare(asked.a, asked.b, **options, edit_limit=EDIT_LIMIT, text=TextOptions(**text))
@@ -170,7 +170,7 @@ def _given(asked: msgspec.Struct, *without: str) -> dict[str, Any]:
 
 
 def _rows(texts: list[str | m.NamedText]) -> list[Any]:
-    """Return texts as an index takes them; where some have ids, numbers are ids of the others."""
+    """Return texts for an index, with missing ids numbered."""
     if all(isinstance(text, str) for text in texts):
         return texts
     return [
@@ -184,7 +184,7 @@ def _reading(texts: list[str | m.NamedText]) -> ReadOptions | None:
 
 
 def _answer(table: pa.Table, summary: Mapping[str, Any], limit: int | None, media: str) -> bytes:
-    """Write the rows of a table and the summary as JSON or as an Arrow stream."""
+    """Write rows and summary as JSON or an Arrow stream."""
     n_rows, rows = len(table), table.slice(0, limit)
     if media != ARROW:
         answer = {"n_rows": n_rows, "rows": rows.to_pylist(), "summary": summary}
