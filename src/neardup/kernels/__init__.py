@@ -1,1 +1,1 @@
-"""Compiled loops over arrays and numbers; callers check and allocate."""
+"""Compiled loops over arrays that callers check and allocate."""

@@ -1,4 +1,4 @@
-"""Load the machine code of kernels: compiled ahead, or by Numba on the first call.
+"""Load kernels compiled ahead, or compile them on call.
 
 An installed neardup has a module ``_native`` with all kernels, built from these sources by the
 repository's folder ``native``; Numba is not needed then. Numba compiles kernels on their first call
@@ -41,9 +41,9 @@ def source_digest(folder: Path) -> str:
 
 
 def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
-    """Return the kernels compiled ahead, their level, and the reason if there are none.
+    """Return the kernels compiled ahead and their level.
 
-    The reason is None if the user asked for compilation on call.
+    The last result is the reason if there are none, None if compilation was requested.
     """
     if any(os.environ.get(name, "0") not in ("", "0") for name in _ASKED_FOR):
         return None, "on call", None
@@ -70,7 +70,7 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
 
 
 def _is_cut_off(module: Path) -> bool:
-    """Return whether a file is truncated; loading it would end the process."""
+    """Return whether a file is truncated and unsafe to load."""
     with module.open("rb") as file:
         head = file.read(64)
     if head[:5] != b"\x7fELF\x02":
@@ -84,7 +84,7 @@ _UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def kernel(function: F) -> F:
-    """Compile a function for its annotations, callable from Python with arrays.
+    """Compile a function for its annotated types.
 
     Annotations are types of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
     tuple of these. The function runs without the interpreter lock, and other kernels may call it.
@@ -101,17 +101,17 @@ def kernel(function: F) -> F:
 
 
 def uncompiled(made: F) -> F:
-    """Return the Python function of a kernel or a helper, for tests."""
+    """Return the Python function behind a kernel or helper."""
     return cast("F", getattr(made, "py_func", _UNCOMPILED.get(made, made)))
 
 
 def helper(function: F) -> F:
-    """Make a function usable inside kernels as a separate function, compiled once."""
+    """Make a function callable from kernels, compiled once."""
     return function if COMPILED_AHEAD is not None else _on_call().helper(function)
 
 
 def inlined(function: F) -> F:
-    """Make a small function usable inside kernels, inlined into each of its callers.
+    """Make a small function that its calling kernels inline.
 
     LLVM inlines it. Numba's own inlining infers the types of each copy anew: kernels took a third
     longer to compile, and ran no faster.
@@ -147,7 +147,7 @@ def _count_leading_zeros(value: Any) -> int:
 
 
 def __getattr__(name: str) -> Callable[[Any], int]:
-    """Return the function that counts zero bits below the lowest set bit or above the highest.
+    """Return the function that counts trailing or leading zero bits.
 
     It returns 64 if no bit is set. Kernels use Numba's own functions.
     """

@@ -1,4 +1,4 @@
-"""Compile each kernel with Numba for one signature, on its first use.
+"""Compile each kernel with Numba on its first use.
 
 A kernel that a job does not call is neither compiled nor loaded.
 
@@ -36,10 +36,10 @@ _KERNELS = Path(__file__).parent
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder for the machine code of this version of the kernels.
+    """Return the machine code folder of this version, or None.
 
-    If it is not writable, it is used if somebody has filled it before, as in a container image:
-    kernels in it are loaded, and the rest is compiled each time. Otherwise None.
+    A folder that is not writable is used if it was filled before, as in a container image: kernels
+    in it are loaded, and the rest is compiled each time.
     """
     try:
         folder = _cache_root() / f"kernels-{_kernel_digest()}"
@@ -62,7 +62,7 @@ def _holds_code(folder: Path) -> bool:
 
 
 def kept_kernels() -> set[str]:
-    """Return the names of the kernels, as ``room.module.function``, whose code the folder has."""
+    """Return the names, ``room.module.function``, of the cached kernels."""
     folder = cache_folder()
     # Numba's names: module.function-room.module.py311.nbi
     files = () if folder is None else folder.glob("*-*.py*.nbi")
@@ -84,7 +84,7 @@ def _cache_root() -> Path:
 
 @cache
 def _kernel_digest() -> str:
-    """Digest of all that the machine code depends on: sources, versions, processor features."""
+    """Return a digest of sources, versions and processor features."""
     digest = hashlib.sha256()
     codegen = numba.core.registry.cpu_target.target_context.codegen()
     facts = [
@@ -104,7 +104,7 @@ def _kernel_digest() -> str:
 
 
 class _KernelLocator(_CacheLocator):  # type: ignore[misc]
-    """Numba's locator of cached code: our folder, whose name is the version stamp."""
+    """Locator of cached code, with a digest as version stamp."""
 
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
         self._py_func = py_func
@@ -131,7 +131,7 @@ class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """A cache that may fail: a full disk or a damaged file costs a compilation, never the run."""
+    """A cache whose failures cost a compilation, never the run."""
 
     _impl_class = _KernelCacheImpl
 
@@ -185,7 +185,7 @@ class Kernel:
         return (self._compiled or self.compile())(*arguments)
 
     def compile(self) -> Any:
-        """Return the dispatcher; load its code from the cache, or compile and store it."""
+        """Return the dispatcher, loaded from the cache or compiled."""
         # Numba's own lock, which it takes to compile: a second one could be taken the other way
         # round by the thread that asks for a kernel while another kernel is compiled.
         with global_compiler_lock:
@@ -212,7 +212,7 @@ KERNELS: list[Kernel] = []
 
 
 def kernel(function: F) -> F:
-    """Make a function a ``Kernel``, or leave it unchanged if Numba is disabled."""
+    """Make a function a ``Kernel`` unless Numba is disabled."""
     if numba.config.DISABLE_JIT:
         return function
     made = Kernel(function)
@@ -221,13 +221,13 @@ def kernel(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Make a function usable inside kernels as a separate function, compiled once."""
+    """Make a function callable from kernels, compiled once."""
     # Otherwise Numba would inline it everywhere if an inlined function is the first to call it.
     return cast("F", _as_declared(numba.njit(**OPTIONS, forceinline=False)(function)))
 
 
 def inlined(function: F) -> F:
-    """Make a small function usable inside kernels, inlined into each of its callers.
+    """Make a small function that its calling kernels inline.
 
     LLVM inlines it. Numba's own inlining infers the types of each copy anew: kernels took a third
     longer to compile, and ran no faster.
@@ -236,7 +236,7 @@ def inlined(function: F) -> F:
 
 
 def _as_declared(dispatcher: Any) -> Any:
-    """Compile a function for its declared types instead of the types of each call.
+    """Compile a function for its declared types only.
 
     Numba would compile it anew for a constant, for writable and read-only arrays, and for integers
     of 32 and of 64 bits: every second function more than once.
@@ -255,7 +255,7 @@ def _as_declared(dispatcher: Any) -> Any:
 
 
 def _parameter_type(given: Any, annotation: Any) -> Any:
-    """Return the parameter type to compile for, given a call's type."""
+    """Return the compiled type of a parameter in a call."""
     given = numba.types.unliteral(given)
     if annotation is Int and given in numba.types.signed_domain:
         return numba.int64
@@ -265,7 +265,7 @@ def _parameter_type(given: Any, annotation: Any) -> Any:
 
 
 def signature_of(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Translate the annotations of a function, or of a named tuple, to Numba's types."""
+    """Translate annotations of a function or named tuple for Numba."""
     return tuple(map(_argument_type, _annotations(function)))
 
 

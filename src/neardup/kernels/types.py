@@ -1,4 +1,4 @@
-"""Types of kernel arguments, for readers, the type checker and the compiler.
+"""Types of kernel arguments for readers, checkers and compilers.
 
 ``Uint64s`` is a one-dimensional C-contiguous array, ``Uint64Rows`` a two-dimensional one; kernels
 only read the ``Const`` forms, which may lie in Arrow's read-only memory. Whole numbers are ``int``
@@ -59,9 +59,9 @@ ConstUint64Rows = Annotated[npt.NDArray[np.uint64], _CONST_ROWS]
 
 
 def sealed(arguments: T) -> T:
-    """Return a named tuple of kernel arguments with read-only ``Const`` arrays.
+    """Return kernel arguments with read-only ``Const`` arrays.
 
-    The arrays are views of those given. Numba treats an array parameter as read-only if so
+    The arrays are views of the given arrays. Numba treats an array parameter as read-only if so
     declared, but in a field of a named tuple it needs the exact type.
     """
     values = zip(arguments, _hints_of(type(arguments)), strict=True)

@@ -1,1 +1,1 @@
-"""Documents that share a key: their pairs, their components, and who of them stays."""
+"""Pairs, components and survivors of documents with equal keys."""

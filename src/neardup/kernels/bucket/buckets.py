@@ -1,4 +1,4 @@
-"""Locality-sensitive hashing by sorting: documents with equal band keys share a bucket.
+"""Locality-sensitive hashing by sorting band keys into buckets.
 
 The join of buckets gives all pairs of sets that share one and reach the threshold.
 """
@@ -38,10 +38,10 @@ from neardup.kernels.types import (
 def _gather_equals(
     packed: Uint64s, start: int, index_mask: np.uint64, keys: ConstUint64s
 ) -> tuple[int, int]:
-    """Move documents with the first one's key next to it; return their end and the least of them.
+    """Move documents with the first one's key next to it.
 
-    ``packed`` is sorted from ``start`` on by the cut keys. A run of equal cut keys may hold several
-    full keys, few unless keys are not hashes; documents with other keys are moved after the end.
+    Returns their end and the least. ``packed`` is sorted from ``start`` on by the cut keys. A run
+    of equal cut keys may hold several full keys, few unless keys are not hashes.
     """
     least = int(packed[start] & index_mask)
     key, cut = keys[least], packed[start] & ~index_mask
@@ -59,7 +59,7 @@ def _gather_equals(
 
 @inlined
 def _is_alone(packed: Uint64s, i: int, index_mask: np.uint64) -> bool:
-    """Return whether the next cut key differs, so that the full key need not be read."""
+    """Return whether the next cut key differs."""
     return bool(i + 1 == packed.shape[0] or (packed[i] ^ packed[i + 1]) > index_mask)
 
 
@@ -72,12 +72,12 @@ def bucket_runs(
     buckets: Int32s,
     bucket_sizes: Int64s,
 ) -> int:
-    """Assign numbers to groups of two or more equal keys; return the next free one.
+    """Assign numbers to groups of two or more equal keys.
 
     ``packed`` is sorted, and overwritten; each value has a document's index in the bits of
     ``index_mask`` and the upper bits of its band key in the others. ``keys`` are the full keys.
     ``buckets`` (by document) receives the bucket's number, -1 for a document alone with its key;
-    ``bucket_sizes[number]`` the number of its documents.
+    ``bucket_sizes[number]`` the number of its documents. Returns the next free number.
     """
     n = packed.shape[0]
     bucket = first_bucket
@@ -101,7 +101,7 @@ def bucket_runs(
 
 @kernel
 def count_repeats(packed: ConstUint64s, index_mask: np.uint64) -> int:
-    """Count the cut keys equal to the one before, an upper bound on the edges."""
+    """Count repeated cut keys, an upper bound on the edges."""
     n_repeats = 0
     for i in range(1, packed.shape[0]):
         n_repeats += int((packed[i - 1] ^ packed[i]) <= index_mask)
@@ -117,10 +117,10 @@ def star_edges(
     firsts: Int64s,
     members: Int64s,
 ) -> int:
-    """List (first document, other document) for groups of equal keys; return their number.
+    """List pairs (first document, other document) with equal keys.
 
     ``packed`` and ``keys`` are as for ``bucket_runs``. A group has no edges if all its documents
-    ``are_ignored``, which is empty if none is.
+    ``are_ignored``, which is empty if none is. Returns the number of pairs.
     """
     n_edges = 0
     i = 0
@@ -216,7 +216,7 @@ def probe_buckets(
     matches: WideMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Compare sets ``start`` to ``stop`` with earlier ones in the same bucket.
+    """Compare sets with earlier sets in the same bucket.
 
     Overlaps of weighted sets are common weights. ``sides`` has the collections of each set (1 left,
     2 right, 3 both) and is empty for a self-join. ``last_seen`` (n, all -1 at first) is private to
@@ -305,7 +305,7 @@ class Lists(NamedTuple):
 
 @inlined
 def _lower_bound(values: ConstUint64s, first: Int, stop: Int, value: np.uint64) -> Int:
-    """Return where in an ascending range the first value stands that is not less."""
+    """Return the first position of a value not below ``value``."""
     while first < stop:
         middle = (first + stop) >> 1
         if values[middle] < value:
@@ -333,12 +333,12 @@ def find_entries(
     found: Uint64s,
     unchecked: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the numbers of the entries of keys; ``found`` receives each below its owner.
+    """Find the numbers of the entries of keys.
 
-    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``. Returns the number of entries, of
-    which ``found`` receives as many as fit, and the number of unchecked pages in the way. Entries
-    of unchecked pages are not read; ``unchecked`` receives as many page numbers as fit, some more
-    than once.
+    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``. Returns the number of entries and
+    the number of unchecked pages in the way. ``found`` receives the entries that fit, each below
+    its owner. Entries of unchecked pages are not read; ``unchecked`` receives as many page numbers
+    as fit, some more than once.
     """
     keys, numbers, owners = slots
     starts, page_starts, fences = lists
@@ -384,7 +384,7 @@ def count_key(
     page_bounds: ConstInt64s,
     is_checked: ConstBools,
 ) -> Int:
-    """Count the entries of one key in one list; -1 - p for the first page p that is unchecked."""
+    """Count a key's entries, ``-1-p`` if page p is unchecked."""
     starts, page_starts, fences = lists
     if starts[number] == starts[number + 1]:
         return np.int64(0)

@@ -1,4 +1,4 @@
-"""Join connected components of verified pairs, and of candidates that pass filters.
+"""Join pairs and filtered candidates to connected components.
 
 Components are union-find forests: each root is the first document of its component.
 """
@@ -36,7 +36,7 @@ from neardup.kernels.types import (
 
 @inlined
 def find_root(parents: Int64s, d: Int) -> Int:
-    """First document of the component of d, halving the path to it."""
+    """Return the first document of a component, halving the path."""
     while parents[d] != d:
         parents[d] = parents[parents[d]]
         d = parents[d]
@@ -60,7 +60,7 @@ def find_roots(parents: Int64s) -> None:
 
 
 class ComponentGroups(NamedTuple):
-    """Documents per key, in one group for each component of them.
+    """Documents per key, grouped by component.
 
     A slot is a position among the keys of documents, and ``owners`` has each slot's document.
     ``heads[b]`` is the first slot of the first group under key b, or -1. For the first slot g of a
@@ -77,7 +77,7 @@ class ComponentGroups(NamedTuple):
 
 @inlined
 def add_to_list(slot: Int, key: Int, groups: ComponentGroups, parents: Int64s) -> None:
-    """Add a slot to its component's group, after merging groups of one component."""
+    """Add a slot to its component's group, merging groups."""
     owners, heads, next_group, next_member, last_member = groups
     own = find_root(parents, np.int64(owners[slot]))
     home, previous = np.int64(-1), np.int64(-1)
@@ -106,7 +106,7 @@ def add_to_list(slot: Int, key: Int, groups: ComponentGroups, parents: Int64s) -
 
 @inlined
 def join_root(parents: Int64s, d: Int, root: Int) -> Int:
-    """Join document d to the component with first document ``root``; return its new first."""
+    """Join document d to ``root`` and return the new root."""
     own = find_root(parents, d)
     parents[max(own, root)] = min(own, root)
     return min(own, root)
@@ -124,11 +124,11 @@ def join_components(
     comparisons: Comparisons,
     enters: bool,
 ) -> None:
-    """Join documents ``start`` to ``stop`` to the components of the earlier ones.
+    """Join documents to the components of earlier ones.
 
-    The documents that share a key are kept in groups, one for each component seen there, so that a
-    document that has already been joined to a component passes all of it at once: a cluster of n
-    copies costs n comparisons, not n * n.
+    The documents are ``start`` to ``stop``, exclusive. The documents that share a key are kept in
+    groups, one for each component seen there, so that a document that has already been joined to a
+    component passes all of it at once: a cluster of n copies costs n comparisons, not n * n.
 
     ``parents`` is the union-find forest, whose roots are the first documents of components.
     Without ``enters`` the documents do not become members of groups themselves.
@@ -173,12 +173,12 @@ def join_by_prefixes(
     comparisons: Comparisons,
     enters: bool,
 ) -> None:
-    """Join the sets ``start`` to ``stop`` as ``join_components``, after all earlier ones.
+    """Join sets to the components of all earlier sets.
 
-    The first ``n_shown`` are only entered. Documents are found by their rare elements: under key 2
-    t for element t in the short prefix of the group's document, and under 2 t + 1 if only in the
-    long one. Slots of groups are positions in the concatenated long prefixes. ``places`` has the
-    rank order of each ranked document.
+    As ``join_components``, for sets ``start`` to ``stop``. The first ``n_shown`` are only entered.
+    Documents are found by their rare elements: under key 2 t for element t in the short prefix of
+    the group's document, and under 2 t + 1 if only in the long one. Slots of groups are positions
+    in the concatenated long prefixes. ``places`` has the rank order of each ranked document.
     """
     documents, tokens, starts, _, _, short, long = ranked
     owners, heads, next_group, next_member, _ = groups
@@ -226,7 +226,7 @@ def replace_members(
     groups: ComponentGroups,
     parents: Int64s,
 ) -> None:
-    """Empty the groups, whose members are the documents ``last``, and put others into them."""
+    """Empty the groups of documents ``last`` and insert ``following``."""
     key_starts, keys = document_keys
     for d in last:
         for slot in range(key_starts[d], key_starts[d + 1]):
@@ -237,7 +237,7 @@ def replace_members(
 
 
 class SievedDocuments(NamedTuple):
-    """Documents in keep order; those with a common band key may be similar.
+    """Documents in keep order, similar only with common band keys.
 
     ``keys`` has shape (n, n_bands); ``are_fixed`` documents stay in any case.
     """
@@ -248,7 +248,7 @@ class SievedDocuments(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Which pairs count, and which components are worth the work.
+    """Rules for pairs that count, and for components to split.
 
     ``either_way``: a pair may be similar in either direction; else the later document is the first.
     ``with_fixed``: pairs of two fixed documents count. Components of more than ``most_documents``,
@@ -262,7 +262,7 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch memory for a component of n documents with b bands.
+    """Scratch memory for n documents with b bands.
 
     A place is one key of one band. ``n_members`` and ``first_members`` are per place, a power of
     two from 2 n on for each band, like the heads of ``groups``; ``places``, and the lists of
@@ -280,7 +280,7 @@ class Room(NamedTuple):
 
 @inlined
 def _put_into_places(documents: ConstInt64s, keys: ConstUint64Rows, room: Room) -> Int:
-    """Assign each key of each document a place; return the number of pairs that share one."""
+    """Assign places to keys and count pairs that share one."""
     first_members, n_members, places, groups, _, _ = room
     heads = groups.heads
     n, n_bands = np.int64(documents.shape[0]), np.int64(keys.shape[1])
@@ -316,7 +316,7 @@ def _join_candidates(
     rules: Rules,
     room: Room,
 ) -> None:
-    """Join the documents of a component that filters leave as candidates, in ``room.parents``."""
+    """Join candidates of a component in ``room.parents``."""
     keys, filters, are_fixed = candidates
     _, n_members, places, groups, parents, last_compared = room
     owners, heads, next_group, next_member, _ = groups
@@ -359,7 +359,7 @@ def sieve_components(
     room: Room,
     firsts: Int64s,
 ) -> None:
-    """Split components by the pairs of candidates that filters do not rule out.
+    """Split components by the candidate pairs that pass filters.
 
     Component c has ``documents[starts[c] : starts[c + 1]]``, ascending; ``firsts[d]`` receives the
     first document of the new component of d. As in ``join_components`` pairs that are connected

@@ -1,4 +1,4 @@
-"""Choose the documents that stay, in one pass in keep order.
+"""Choose the surviving documents in one pass in keep order.
 
 Candidates share a bucket, or are known pairs.
 """
@@ -56,7 +56,7 @@ class StayingMembers(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """Removals: ``keepers`` has -1 for a document that stays, else its keeper.
+    """Keepers of removed documents, and -1 for survivors.
 
     ``overlaps`` is the overlap of the two. Until a document is decided both describe the most
     similar keeper so far; they begin as -1 and 0. ``similarities`` has NaN for a document that
@@ -85,9 +85,9 @@ def _is_better(
     best_overlap: Int,
     best_size: Int,
 ) -> bool:
-    """Return whether ``other``, of size y, is a better keeper of a set of size x than ``best``.
+    """Return whether ``other`` is a better keeper than ``best``.
 
-    -1 is no keeper; the earlier one wins a tie.
+    The document has size x, ``other`` size y. -1 is no keeper; the earlier one wins a tie.
     """
     if best == -1:
         return True
@@ -183,7 +183,7 @@ class RankedSets(NamedTuple):
 
 @inlined
 def share_key(document_keys: DocumentKeys, d: Int, n_probed: Int, other: Int) -> bool:
-    """Return whether one of the first ``n_probed`` keys of d is a key of ``other``; keys ascend."""
+    """Return whether ``other`` has one of d's first ``n_probed`` keys."""
     starts, keys = document_keys
     i, stop = starts[d], starts[d] + n_probed
     j, other_stop = starts[other], starts[other + 1]
@@ -306,7 +306,7 @@ def choose_by_prefixes(
 
 
 class KeyRows(NamedTuple):
-    """The numbered documents that stay, by key: as bits of a row for frequent keys.
+    """Numbered survivors by key, as bit rows for frequent keys.
 
     ``numbers`` is -1 for a key whose documents are listed instead, at ``listed[starts[b] :][:
     sizes[b]]``. All begin empty.
@@ -328,7 +328,7 @@ def count_candidates(
     rows: KeyRows,
     seen: Uint64s,
 ) -> Int:
-    """Count pairs of a document and an earlier one that stays under its lookup keys.
+    """Count pairs of documents and earlier survivors under lookup keys.
 
     The first ``n_fixed`` documents look for none. ``seen`` has as many words as a row, all 0.
     """
@@ -373,9 +373,9 @@ def count_candidates(
 def list_members(
     keys: ConstInt64s, members: StayingMembers, mark: int, marks: Int32s, listed: Int32s
 ) -> Int:
-    """List the documents that stay under some keys, each once, unordered; return their number.
+    """List the survivors under some keys, each once, unordered.
 
-    ``listed`` and ``marks`` have a place for every document, and ``mark`` is new.
+    ``listed`` and ``marks`` have a place for every document. ``mark`` is new. Returns their number.
     """
     starts, sizes, documents = members
     n_listed = np.int64(0)
@@ -391,7 +391,7 @@ def list_members(
 
 @kernel
 def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: StayingMembers) -> None:
-    """Show the next members of some keys, up to document ``stop``.
+    """Show the next members of keys up to document ``stop``.
 
     All members under ``keys[i]``, in ascending order, end before ``ends[i]``.
     """
@@ -415,7 +415,7 @@ def group_pairs(
     partners: Int32s,
     scores: Floats,
 ) -> None:
-    """List for each document its earlier partners, and how similar they are to it.
+    """List the earlier partners of each document with their scores.
 
     ``ends[d]`` begins as the number of pairs whose later document is before d, and becomes the end
     of d's partners.
@@ -434,7 +434,7 @@ def choose_from_pairs(
     keepers: Int32s,
     similarities: Floats,
 ) -> None:
-    """Decide documents in keep order; a document stays unless a partner of it does.
+    """Select documents without a surviving partner in keep order.
 
     Its keeper is the partner of the highest score that stays, the earliest on a tie. ``keepers``
     becomes -1 for a document that stays, ``similarities`` NaN.
@@ -461,7 +461,7 @@ def match_in_order(
     is_taken: Bools,
     stays: Bools,
 ) -> None:
-    """Select pairs in order; a pair stays unless a staying one has its documents.
+    """Select pairs without a common document, in order.
 
     ``is_taken``, of documents, and ``stays``, of pairs, begin as false and become true.
     """

@@ -1,1 +1,1 @@
-"""Tools of all kernels: hashes, sorting, exact products, numbers of strings."""
+"""Hashes, sorting, exact products and digest numbers for all kernels."""

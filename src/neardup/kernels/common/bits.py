@@ -18,7 +18,7 @@ _EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @inlined
 def count_ones(word: np.uint64) -> np.int64:
-    """Count the set bits, in halves of halves; LLVM makes one instruction of it."""
+    """Count the set bits, by code that LLVM recognises."""
     word -= (word >> _1) & _PAIRS
     word = (word & _FOURS) + ((word >> _2) & _FOURS)
     word = (word + (word >> _4)) & _EIGHTS
@@ -27,7 +27,7 @@ def count_ones(word: np.uint64) -> np.int64:
 
 @inlined
 def turn_bit(parity: np.uint64, value: np.uint64) -> np.uint64:
-    """Turn the bit of one of 64 classes of uniform values."""
+    """Turn the bit of a value's class, one of 64."""
     return parity ^ (_1 << (value & _63))
 
 
@@ -35,7 +35,7 @@ def turn_bit(parity: np.uint64, value: np.uint64) -> np.uint64:
 def set_parities(
     values: ConstUint64s, starts: ConstInt64s, sizes: ConstInt64s, parities: Uint64s
 ) -> None:
-    """Record for each set of hashes which of 64 classes have an odd number of elements.
+    """Record the parities of 64 hash classes per set.
 
     Two sets that differ in d elements have parities that differ in d bits at most.
     """
@@ -57,7 +57,7 @@ _NARROW = np.int64(2**31)
 
 @inlined
 def wide_product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Multiply two words; return the upper and the lower 64 bits."""
+    """Return the upper and lower halves of a 128-bit product."""
     x_upper, x_lower = x >> _HALF, x & _LOWER
     y_upper, y_lower = y >> _HALF, y & _LOWER
     lowest = x_lower * y_lower
@@ -69,7 +69,7 @@ def wide_product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @inlined
 def compare_products(a: Int, b: Int, c: Int, d: Int) -> np.int64:
-    """Return the sign of ``a * b - c * d`` for non-negative int64: -1, 0 or 1.
+    """Return the sign of ``a*b - c*d`` for non-negative int64.
 
     ``compare_products(a, d, c, b)`` compares the fractions a/b and c/d.
     """

@@ -1,4 +1,4 @@
-"""Mix hashes, hash strings, and compute logarithms with the same bits on every machine.
+"""Hashes and logarithms with equal bits on every machine.
 
 Sampling by weight takes the floor of an expression with logarithms in it, so a last bit that
 differs between two mathematical libraries would sometimes change a hash. The logarithm here uses
@@ -39,7 +39,7 @@ _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
 def mix_words(z: T) -> T:
-    """Scramble 64 bits into 64 bits, one to one (Stafford's variant 13, as in SplitMix64).
+    """Scramble 64 bits one to one by Stafford's variant 13.
 
     It takes a NumPy uint64 or an array; NumPy may warn of a product that wraps around.
     """
@@ -53,7 +53,7 @@ mix64 = inlined(mix_words)
 
 
 def function_seeds(seed: int, count: int) -> npt.NDArray[np.uint64]:
-    """Return a seed for each of ``count`` hash functions; a larger count keeps the first ones."""
+    """Return the first ``count`` seeds of hash functions."""
     numbers = np.arange(1, count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed) ^ GOLDEN)
@@ -117,7 +117,7 @@ def ln(x: np.float64) -> np.float64:
 
 @kernel
 def logarithms(values: ConstFloats, results: Floats) -> None:
-    """Take the logarithm of each value, minus infinity for zero and negative ones."""
+    """Compute logarithms, minus infinity for zero and negative values."""
     for i in range(values.shape[0]):
         results[i] = ln(values[i]) if values[i] > 0.0 else -np.inf
 
@@ -147,7 +147,7 @@ def number_digests(
     wanted: ConstBools,
     numbers: Int64s,
 ) -> int:
-    """Look up each wanted digest among the known ones and add it if it is new; return n_known.
+    """Look up wanted digests, add new ones, and return ``n_known``.
 
     ``slots`` is an open hash table of positions in ``known``, -1 where free; its length is a power
     of two and at least twice the number of digests that it will hold. ``known`` has a row free for
@@ -177,7 +177,7 @@ def rebuild_slots(
     known: ConstUint64Rows,
     n_known: int,
 ) -> None:
-    """Fill an empty hash table (all -1) with the known digests, which all differ."""
+    """Fill an empty hash table (all -1) with distinct digests."""
     mask = slots.shape[0] - 1
     for number in range(n_known):
         slot = np.int64(known[number, 0]) & mask

@@ -16,7 +16,7 @@ _1 = np.uint64(1)
 
 @helper
 def order_of(values: ConstInt64s, order: Int64s, scratch: Int64s) -> None:
-    """Write the places of values in ascending order, equal values by place.
+    """Write the places of values in ascending order, stably.
 
     ``order`` and ``scratch`` are as long as ``values``. A merge sort; adjacent runs in order stay.
     """
@@ -62,7 +62,7 @@ def ascending(start: Int, stop: Int) -> Int64s:
 
 @helper
 def sort_order(values: ConstInt64s, order: Int64s) -> None:
-    """Sort places by their values; equal values keep their order."""
+    """Sort places by their values, stably."""
     n = order.shape[0]
     keys, ranks, scratch = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
@@ -76,7 +76,7 @@ def sort_order(values: ConstInt64s, order: Int64s) -> None:
 
 @helper
 def sort_range(values: Uint64s | Int32s, start: Int, stop: Int) -> None:
-    """Sort a range in place by Shell's method, for short ranges and many equal values."""
+    """Sort a short or repetitive range by Shell's method."""
     gap: Int = np.int64(1)
     while gap * 4 < stop - start:
         gap = (gap * 9 >> 2) + 1
@@ -112,9 +112,9 @@ def _spread(
     scratch: Uint64s,
     counts: Int64s,
 ) -> np.int64:
-    """Spread values over buckets by their bits above ``shift``; return the most in one bucket.
+    """Spread values over buckets by their bits above ``shift``.
 
-    Afterwards ``counts[b]`` is the end of bucket b.
+    Afterwards ``counts[b]`` is the end of bucket b. Returns the size of the largest bucket.
     """
     for b in range(n_buckets + _1):
         counts[b] = 0
@@ -139,7 +139,7 @@ def _spread(
 def sort_hashes(
     values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s, n_zeros: Int
 ) -> None:
-    """Sort a range of hashes whose highest ``n_zeros`` bits are zero.
+    """Sort hashes whose highest ``n_zeros`` bits are zero.
 
     Hashes are uniform, so that spread by their leading bits over more buckets than there are values
     they are nearly in order: linear time. Equal values share a bucket; one that is long because of

@@ -1,1 +1,1 @@
-"""Exact similarity of two sets, and joins of collections over an inverted index."""
+"""Exact set similarity, and joins over an inverted index."""

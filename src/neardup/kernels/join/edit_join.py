@@ -1,4 +1,4 @@
-"""Find candidates of edit-distance joins by q-grams, lengths, positions and parities.
+"""Candidates of edit-distance joins by q-grams, lengths and parities.
 
 Strings are in order of length, each with the ranks, rarest first, and the positions of its q-grams.
 An edit touches at most q adjacent q-grams of a string. So strings within distance D share one of
@@ -65,7 +65,7 @@ class Strings(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """The q-grams of strings, rarest first; string x's are at ``starts[x]``.
+    """The q-grams of strings from ``starts[x]`` on, rarest first.
 
     ``tokens`` are their ranks, ``places`` their positions. The first ``probing[x]`` are looked up,
     or, if that is 0, the token ``n_tokens``, the first token of all strings.
@@ -82,7 +82,7 @@ class Grams(NamedTuple):
 
 @kernel
 def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64Rows) -> None:
-    """Record for each string which of 64 classes of tokens, and of adjacent pairs, are odd.
+    """Record parities of 64 classes of tokens and adjacent pairs.
 
     An edit takes a token away, adds one, or does both: it turns at most two bits of the first word.
     It does so with at most two pairs of adjacent tokens: four bits of the second.
@@ -101,7 +101,7 @@ def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64
 
 @inlined
 def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer: Int) -> bool:
-    """Return whether the parities of two strings differ by no more bits than ``most`` edits turn.
+    """Return whether ``most`` edits can explain two strings' parities.
 
     ``longer``, the difference of the lengths, counts edits that are insertions or deletions, which
     turn one bit less.
@@ -115,10 +115,10 @@ def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer:
 def _differ(
     tokens: ConstInt32s, x: Int, x_stop: Int, token: Int, y: Int, y_stop: Int, limit: Int
 ) -> bool:
-    """Return whether two runs differ in more than ``limit`` q-grams from their first common one on.
+    """Return whether two runs differ in more than ``limit`` q-grams.
 
-    x is its place in one run, y the start of the other. The q-grams before the first common one at
-    fitting places have no partner at such a place, except equal ones.
+    Counting starts at the first common q-gram, at x in the first run. The other run starts at y.
+    Earlier q-grams at fitting places have no partner at such a place, except equal ones.
     """
     y_first = first_at_least(tokens, y, y_stop, token)
     limit -= y_first - y
@@ -135,11 +135,11 @@ def prefix_lengths(
     scratch: Int32s,
     prefixes: Int64s,
 ) -> None:
-    """Find how many of each string's rarest q-grams its ``allowed`` edits cannot all touch.
+    """Compute prefixes of rare q-grams that ``allowed`` edits cannot destroy.
 
-    The fewest, or 0 if there are at most q per edit, which may touch them all. ``places`` are the
-    positions of the q-grams in order of rank; ``scratch`` is as long as the longest prefix, ``qgram
-    * allowed + 1``.
+    The shortest prefix in order of rank, or 0 for strings with at most q q-grams per edit, since
+    edits may touch all of these. ``places`` are the positions of the q-grams in order of rank;
+    ``scratch`` is as long as the longest prefix, ``qgram * allowed + 1``.
     """
     for k in range(starts.shape[0]):
         # Every q-gram takes a place of its own, so one more than the edits touch is enough.
@@ -167,7 +167,7 @@ def prefix_lengths(
 
 @inlined
 def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, x: Int) -> Int:
-    """Count postings of strings ``lowest`` to ``x`` in a range of keys, the last one exclusive."""
+    """Count postings of strings [lowest, x) under keys [first_key, last_key)."""
     n_postings = np.int64(0)
     for key in range(first_key, last_key):
         end = index.starts[key + 1]
@@ -180,11 +180,11 @@ def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, 
 def drop_long_lookups(
     first_partner: ConstInt64s, grams: Grams, groups: RecordGroups, index: Postings
 ) -> None:
-    """Set ``probing[x]`` to 0 if x's lookups would read more postings than strings.
+    """Clear ``probing[x]`` if lookups would read too many postings.
 
-    The strings are those of fitting length in x's groups. A string costs about as much as a
-    posting: with a quarter or four times as many strings as the limit, joins of 10,000 names took 3
-    to 31 % longer (4 and 8 edits).
+    The limit is the number of strings of fitting length in x's groups. A string costs about as much
+    as a posting: with a quarter or four times as many strings as the limit, joins of 10,000 names
+    took 3 to 31 % longer (4 and 8 edits).
     """
     for x in range(first_partner.shape[0]):
         first, last = np.int64(groups.first[x]), np.int64(groups.last[x])
@@ -222,7 +222,7 @@ def probe_strings(
     right: Int32s,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the candidates of strings ``start`` to ``stop`` among those before each.
+    """Find candidates of strings among the strings before each.
 
     The places of the index are positions in strings, ``rests`` the remaining length from there.
     ``last_seen`` (n, all -1 at first) is private to a worker.

@@ -1,4 +1,4 @@
-"""Filters: bits of a document's shingles that bound its overlap with another from above.
+"""Bit filters that bound the overlap of shingle sets.
 
 A filter has 2^k words. Each distinct shingle sets or turns one bit, its hash modulo the number of
 bits. Folding a filter, by OR or XOR of its halves, gives the filter of half as many bits; so any
@@ -42,7 +42,7 @@ def _sets_bits(measure: Int) -> bool:
 def count_words(
     shingle_offsets: ConstInt64s, bits_per_shingle: int, most_words: int, offsets: Int64s
 ) -> None:
-    """Size each document's filter: the least power of two of words for its shingles.
+    """Size filters as powers of two of words.
 
     ``offsets`` (n + 1) receives where each filter starts.
     """
@@ -65,10 +65,10 @@ def fill_filters(
     words: Uint64s,
     sizes: Int64s,
 ) -> None:
-    """Let each distinct shingle set or turn its bit; all ``words`` are 0 before.
+    """Set or turn one bit per distinct shingle.
 
-    ``seen`` has room for the least power of two of which the longest document fills a half at most.
-    ``sizes`` receives the numbers of distinct shingles.
+    All ``words`` are 0 before. ``seen`` has room for the least power of two of which the longest
+    document fills a half at most. ``sizes`` receives the numbers of distinct shingles.
     """
     sets_bits = _sets_bits(measure)
     for d in range(offsets.shape[0] - 1):
@@ -98,7 +98,7 @@ def fill_filters(
 
 
 class FilterRows(NamedTuple):
-    """Filters of one measure: document d has ``words[offsets[d] : offsets[d + 1]]``.
+    """Filters ``words[offsets[d] : offsets[d + 1]]`` of documents d.
 
     ``sizes`` are the numbers of distinct shingles.
     """
@@ -110,7 +110,7 @@ class FilterRows(NamedTuple):
 
 @inlined
 def may_reach(filters: FilterRows, x: Int, y: Int, threshold: Threshold, either_way: Int) -> bool:
-    """Return whether filters leave it open that document x is similar to document y.
+    """Return whether filters allow x to be similar to y.
 
     With ``either_way`` either direction is enough.
     """
@@ -161,6 +161,6 @@ def sieve_pairs(
     threshold: Threshold,
     may_be_similar: Bools,
 ) -> None:
-    """Mark pairs whose filters leave it open that the first is similar to the second."""
+    """Mark the pairs whose filters allow similarity."""
     for k in range(left.shape[0]):
         may_be_similar[k] = may_reach(filters, left[k], right[k], threshold, 0)

@@ -1,4 +1,4 @@
-"""Exact similarity of two sets, plain or weighted, and exact comparison with a threshold.
+"""Exact similarity of sets, and exact comparison with thresholds.
 
 A threshold is the fraction p / q. Nothing is rounded before a comparison: for two set sizes the
 least overlap that reaches the threshold is worked out in integers, and overlaps are counted.
@@ -26,7 +26,7 @@ from neardup.kernels.types import (
 
 
 class MeasuredSets(NamedTuple):
-    """Sets of sorted values, and facts on each for faster comparison.
+    """Sorted sets with sizes, parities or weights.
 
     Set k is ``values[starts[k] :][: sizes[k]]``. ``totals`` are the sizes, and ``parities`` from
     ``set_parities``. Weighted sets have ``weights`` aligned with the values, their sums as
@@ -42,14 +42,14 @@ class MeasuredSets(NamedTuple):
 
 
 class DocumentKeys(NamedTuple):
-    """Candidate keys of documents: d's are ``keys[starts[d] : starts[d + 1]]``."""
+    """Candidate keys ``keys[starts[d] : starts[d + 1]]`` of documents d."""
 
     starts: ConstInt64s
     keys: ConstInt32s
 
 
 class Comparisons(NamedTuple):
-    """Record of comparisons.
+    """Last comparisons of documents, and counts of comparisons.
 
     ``last_compared`` (n, all -1 at first) is the last document that each was compared with.
     ``counts`` adds up comparisons and pairs that reached the threshold.
@@ -64,7 +64,7 @@ JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD, 
 
 
 class Threshold(NamedTuple):
-    """The code of a measure, and the least similarity p / q of a pair."""
+    """A measure's code and the least similarity p / q."""
 
     measure: int
     p: int
@@ -72,7 +72,7 @@ class Threshold(NamedTuple):
 
 
 class NarrowMatches(NamedTuple):
-    """Room for pairs and their overlaps."""
+    """Output arrays for pairs and their overlaps."""
 
     left: Int32s
     right: Int32s
@@ -80,7 +80,7 @@ class NarrowMatches(NamedTuple):
 
 
 class WideMatches(NamedTuple):
-    """Room for pairs and their overlaps, which may be common weights."""
+    """Output arrays for pairs and overlaps or common weights."""
 
     left: Int32s
     right: Int32s
@@ -89,7 +89,7 @@ class WideMatches(NamedTuple):
 
 @inlined
 def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | bool:
-    """Return whether overlap / sqrt(x * y) >= p / q, by squares."""
+    """Return whether cosine similarity reaches p / q."""
     scaled = np.uint64(overlap * q)
     left_high, left_low = wide_product(scaled, scaled)
     right_high, right_low = wide_product(np.uint64(p * x), np.uint64(p * y))
@@ -98,9 +98,9 @@ def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | 
 
 @inlined
 def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
-    """Return the least overlap of sets of sizes x and y that reaches p / q.
+    """Return the least overlap that reaches p / q.
 
-    For a distance p is the most, and the overlap at least one.
+    The sets have sizes x and y. For a distance p is the most, and the overlap at least one.
     """
     if measure == JACCARD:
         # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
@@ -126,7 +126,7 @@ def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
 
 @inlined
 def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
-    """Value of the measure, rounded once to 64-bit floating point (twice for cosine)."""
+    """Return the similarity, rounded once (twice for cosine)."""
     if measure in (JACCARD, WEIGHTED_JACCARD):
         return overlap / (x + y - overlap)
     if measure == DICE:
@@ -142,10 +142,10 @@ def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
 
 @inlined
 def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, other: Int) -> bool:
-    """Return whether a set of size x is more similar to one of size y than to another, exactly.
+    """Return whether x is closer to y than to ``other``.
 
-    ``overlap`` and ``other_overlap`` are its overlaps with the sets of sizes y and ``other``. Sizes
-    of weighted sets are their total weights, overlaps common weights.
+    The three sets are given by their sizes, or total weights, and the overlaps, or common weights,
+    of the first set with the two. The comparison is exact.
     """
     if measure == WEIGHTED_JACCARD:
         either, other_either = x + y - overlap, x + other - other_overlap
@@ -171,7 +171,7 @@ def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, ot
 def overlap_at_least(
     values: ConstUint64s, x_start: Int, x_size: Int, y_start: Int, y_size: Int, required: Int
 ) -> Int:
-    """Count the common elements of two sorted sets; -1 once ``required`` is out of reach."""
+    """Return two sorted sets' overlap, or -1 if below ``required``."""
     # Each element of one set that the other lacks uses up some of the slack.
     if required > x_size or required > y_size:
         return np.int64(-1)
@@ -196,10 +196,10 @@ _STEPS = 16
 
 @helper
 def common_weight(sets: MeasuredSets, x: Int, y: Int, p: Int, q: Int) -> Int:
-    """Sum the lesser weights of common elements; -1 if Jaccard similarity is below p / q.
+    """Sum the lesser weights of common elements.
 
-    Weights are whole numbers whose sum over both sets is below 2^62. Sets without weight are
-    similar to nothing.
+    Returns -1 if the Jaccard similarity is below p / q. Weights are whole numbers whose sum over
+    both sets is below 2^62. Sets without weight are similar to nothing.
     """
     values, weights = sets.values, sets.weights
     i, x_stop = sets.starts[x], sets.starts[x] + sets.sizes[x]
@@ -231,7 +231,7 @@ def common_weight(sets: MeasuredSets, x: Int, y: Int, p: Int, q: Int) -> Int:
 def common_at_threshold(
     sets: MeasuredSets, threshold: Threshold, x: Int, y: Int, either_way: bool
 ) -> Int:
-    """Return the overlap or the common weight of two sets; -1 if they are not similar.
+    """Return the overlap or common weight, -1 if not similar.
 
     With ``either_way`` a one-sided measure counts in whichever direction holds.
     """
@@ -260,7 +260,7 @@ def score_pairs(
     overlaps: Int64s,
     similarities: Floats,
 ) -> None:
-    """Compute the overlap, or the common weight, and the similarity of pairs of sets.
+    """Compute overlaps or common weights, and similarities, of pairs.
 
     A pair (left[k], right[k]) below the threshold gets -1 and NaN; p = 0 scores every pair.
     """

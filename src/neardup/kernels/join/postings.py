@@ -1,4 +1,4 @@
-"""Number and rank tokens, sort records by rank, and index their prefixes.
+"""Rank tokens, sort records by rank, and index prefixes.
 
 The suffix filter bounds the difference of two sorted runs by halving them.
 
@@ -43,11 +43,11 @@ class RecordGroups(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """Inverted index: key k is in ``records[starts[k] : starts[k + 1]]``, ascending.
+    """An inverted index with ascending records per key.
 
-    Keys are ``token * n_groups + group``, so that a token's postings in adjacent groups have
-    adjacent keys; with one group the key is the token. ``places`` is the token's place in the
-    record's run.
+    Key k is in ``records[starts[k] : starts[k + 1]]``. Keys are ``token * n_groups + group``, so
+    that a token's postings in adjacent groups have adjacent keys; with one group the key is the
+    token. ``places`` is the token's place in the record's run.
     """
 
     starts: ConstInt64s
@@ -65,7 +65,7 @@ def number_values(
     n_known: int,
     numbers: Int32s,
 ) -> tuple[Int, Int]:
-    """Assign numbers to values in order of appearance, until ``known`` is full.
+    """Assign numbers to values in order until ``known`` is full.
 
     ``slots`` is an open hash table of positions in ``known``, -1 where free; its length is a power
     of two and at least twice that of ``known``. ``frequencies`` counts the occurrences of each
@@ -95,7 +95,7 @@ def number_values(
 
 @kernel
 def rebuild_slots(slots: Int32s, known: ConstUint64s, n_known: int) -> None:
-    """Fill an empty hash table (all -1) with the known values, which all differ."""
+    """Fill an empty hash table (all -1) with distinct values."""
     mask = slots.shape[0] - 1
     for number in range(n_known):
         slot = np.int64(known[number]) & mask
@@ -108,7 +108,7 @@ def rebuild_slots(slots: Int32s, known: ConstUint64s, n_known: int) -> None:
 def leave_out_unique(
     numbers: Int32s, frequencies: Int64s, starts: ConstInt64s, sizes: ConstInt64s, lengths: Int64s
 ) -> int:
-    """Move the numbers that occur more than once to the front, record by record.
+    """Move each record's repeated numbers to its front.
 
     The frequencies of the others become 0. ``lengths`` receives how many each record has left;
     returns their sum.
@@ -138,7 +138,7 @@ def list_shared(
     keys: Int32s,
     n_probed: Int64s,
 ) -> None:
-    """List the tokens of each record's prefix that have a number, by that number.
+    """List the numbered tokens of each record's prefix, by number.
 
     ``numbers`` (n_tokens) is -1 for tokens that no other record's prefix has. ``list_starts``
     (n + 1) receives where each record's list starts in ``keys``, ``n_probed`` how many tokens of
@@ -161,7 +161,7 @@ def list_shared(
 def count_postings(
     tokens: ConstInt32s, starts: ConstInt64s, prefixes: ConstInt64s, posting_starts: Int64s
 ) -> None:
-    """Count each token's postings; ``posting_starts`` (n_tokens + 1, zero) becomes their starts."""
+    """Fill zeroed ``posting_starts`` with the starts of each token's postings."""
     for record in range(starts.shape[0]):
         for i in range(prefixes[record]):
             posting_starts[tokens[starts[record] + i] + 1] += 1
@@ -192,7 +192,7 @@ def fill_postings(
 def sort_records(
     index: Postings, starts: ConstInt64s, fill: Int64s, tokens: Int32s, places: Int32s
 ) -> None:
-    """Turn an index of whole records back into records whose tokens ascend.
+    """Rebuild records with ascending tokens from an index.
 
     Record r's run begins at ``starts[r]``; ``fill`` (n, zero) counts its written tokens. ``places``
     receives each token's former place; equal tokens keep their order.
@@ -235,7 +235,7 @@ def sort_runs(
 
 @inlined
 def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
-    """Return the first position in [start, stop) of a value of at least ``least``."""
+    """Return the first position of a value not below ``least``."""
     while start < stop:
         middle = (start + stop) >> 1
         if values[middle] < least:
@@ -249,7 +249,7 @@ def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> In
 def count_common(
     tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, required: Int
 ) -> Int:
-    """Count the common tokens of two sorted runs; stop if ``required`` is out of reach."""
+    """Count common tokens until ``required`` is out of reach."""
     overlap = np.int64(0)
     while x < x_stop and y < y_stop:
         if tokens[np.uint64(x)] == tokens[np.uint64(y)]:
@@ -278,16 +278,16 @@ def _difference(a: Int, b: Int) -> np.int64:
 def _size_difference(
     tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int
 ) -> Int:
-    """Bound the difference of two sorted runs by their sizes alone."""
+    """Bound the difference of two sorted runs by sizes."""
     return _difference(x_stop - x, y_stop - y)
 
 
 def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
-    """Make one level of the suffix filter, whose halves use the ``deeper`` level."""
+    """Make one level of the suffix filter from the next."""
 
     @helper
     def bound(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int) -> Int:
-        """Bound the number of tokens in only one of two sorted runs from below.
+        """Bound the difference of two sorted runs from below.
 
         More than ``limit`` means that the runs differ in more than ``limit`` tokens. The median of
         y halves both runs, and tokens of different halves never match. Algorithm 3 of the paper,

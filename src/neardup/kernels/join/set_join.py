@@ -1,4 +1,4 @@
-"""Join sets exactly: All-Pairs, PPJoin and PPJoin+ over one inverted index.
+"""Exact set joins by All-Pairs, PPJoin and PPJoin+.
 
 Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens of a
 single record would come first and never match, so they are left out of the runs. A record is
@@ -51,11 +51,11 @@ _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class ParityRows(NamedTuple):
-    """Parities of ``n_words`` words, a power of two, or 0 for no parities.
+    """Parities of records, in ``n_words`` words each.
 
-    ``firsts`` has two words per record, its size and length, and the first word of its parities.
-    These are read for all partners; ``others`` has the remaining words, which are read seldom, so
-    that the frequent reads stay in a cache.
+    ``n_words`` is a power of two, or 0 for no parities. ``firsts`` has two words per record, its
+    size and length, and the first word of its parities. These are read for all partners; ``others``
+    has the remaining words, which are read seldom, so that the frequent reads stay in a cache.
     """
 
     firsts: ConstUint64s
@@ -73,7 +73,7 @@ def fill_parity_rows(
     firsts: Uint64s,
     others: Uint64s,
 ) -> None:
-    """Fill the rows: a record of ``sizes[r]`` tokens has a run of ``lengths[r]``."""
+    """Fill the parity rows of records from their token runs."""
     words = np.zeros(n_words, np.uint64)
     for r in range(starts.shape[0]):
         for i in range(starts[r], starts[r] + lengths[r]):
@@ -97,14 +97,14 @@ def read_sizes(parities: ParityRows, record: Int) -> tuple[Int, Int]:
 
 @inlined
 def first_distance(parities: ParityRows, x: Int, y: Int) -> Int:
-    """Bound the difference of two records from below by their first words alone."""
+    """Bound the difference of two records by their first words."""
     firsts = parities.firsts
     return count_ones(firsts[np.uint64(2 * x + 1)] ^ firsts[np.uint64(2 * y + 1)])
 
 
 @inlined
 def other_distance(parities: ParityRows, x: Int, y: Int, limit: Int) -> Int:
-    """Bound their further difference by the other words; above ``limit`` it may be too low."""
+    """Bound the further difference by other words, loosely above ``limit``."""
     others, n_others = parities.others, parities.n_words - 1
     distance, word = np.int64(0), np.int64(0)
     while word < n_others and distance <= limit:
@@ -144,7 +144,7 @@ class SizedRecords(NamedTuple):
 
 
 class PostingRun(NamedTuple):
-    """Postings ``k`` to ``end``, exclusive, of the token at place ``i`` of record x."""
+    """Postings ``k`` to ``end``, exclusive, of x's token at ``i``."""
 
     x: Int
     i: Int
@@ -153,9 +153,9 @@ class PostingRun(NamedTuple):
 
 
 class SeenRecords(NamedTuple):
-    """Partners of a record: ``shared[y]`` common tokens with record y, or y is ruled out.
+    """Shared tokens per partner of a record, or ``_PRUNED``.
 
-    ``touched`` lists the records of which ``shared`` is not 0.
+    ``touched`` lists the records with nonzero ``shared``.
     """
 
     shared: Int32s
@@ -166,7 +166,7 @@ class SeenRecords(NamedTuple):
 def prefix_lengths(
     sizes: ConstInt64s, threshold: Threshold, least: Int64s, probing: Int64s, indexing: Int64s
 ) -> None:
-    """Compute least partner sizes and prefix lengths for sets of ascending sizes.
+    """Compute least partner sizes and prefix lengths per size.
 
     ``least[k]`` is the least size of a partner that is not larger. A partner shares at least one of
     ``probing[k]`` tokens, and one of ``indexing[k]`` if it is not smaller. A set without any
@@ -197,7 +197,7 @@ def prefix_lengths(
 
 @inlined
 def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: Int) -> Int:
-    """Return the required overlap of two sizes, cached because partners come by size."""
+    """Return the cached required overlap of two sizes."""
     slot = y_size & (_REMEMBERED - 1)
     sizes = x_size << 32 | y_size
     if memo[slot] != sizes:
@@ -218,7 +218,7 @@ def _meet(
     n_touched: Int,
     counted: Int64s,
 ) -> Int:
-    """Count one common token more with the partners among some postings.
+    """Count another common token for the partners in postings.
 
     Returns how many are touched now.
     """
@@ -270,10 +270,10 @@ def _meet_alike(
     n_touched: Int,
     counted: Int64s,
 ) -> Int:
-    """Count one more common token with partners that may be similar, as ``_meet``.
+    """Count another common token for partners that may be similar.
 
-    A partner is judged on its first posting: mostly its parities rule it out, so that nothing else
-    of it is read.
+    As ``_meet``. A partner is judged on its first posting: mostly its parities rule it out, so that
+    nothing else of it is read.
     """
     measure, p, q = threshold
     x, i, first, end = read

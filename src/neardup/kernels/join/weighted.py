@@ -63,10 +63,10 @@ class WeightedRecords(NamedTuple):
 
 
 class SeenPartners(NamedTuple):
-    """A worker's notes on n partners; ``common`` is all zero between two records.
+    """Common weights with n partners, zeroed between two records.
 
-    ``common`` is the common weight found so far, -1 for a partner that is ruled out. The tokens
-    after ``own_next`` and ``partner_next`` have not been compared. ``touched`` lists the partners.
+    ``common`` is the common weight so far, -1 for a partner that is ruled out. The tokens after
+    ``own_next`` and ``partner_next`` are not compared yet. ``touched`` lists the partners.
     """
 
     common: Int64s
@@ -77,7 +77,7 @@ class SeenPartners(NamedTuple):
 
 @kernel
 def keep_shared(numbers: ConstInt32s, frequencies: ConstInt64s, weights: Int64s) -> int:
-    """Move the weights of numbers that occur more than once to the front; return their number."""
+    """Move repeated numbers' weights to the front and count them."""
     n_left = 0
     for k in range(numbers.shape[0]):
         if frequencies[numbers[k]] > 1:
@@ -94,9 +94,9 @@ def order_weights(
     lengths: ConstInt64s,
     ordered: Int64s,
 ) -> None:
-    """Sort each run's weights in the order of its tokens, whose former places are in ``places``.
+    """Sort each run's weights in the order of its tokens.
 
-    The runs follow one another.
+    ``places`` has the former places of the tokens. The runs are adjacent.
     """
     for x in range(starts.shape[0]):
         for k in range(starts[x], starts[x] + lengths[x]):
@@ -105,7 +105,7 @@ def order_weights(
 
 @kernel
 def cap_weights(tokens: ConstInt32s, heaviest: Int64s, second: Int64s, weights: Int64s) -> None:
-    """Lower each token's weights to the second heaviest of them, its copies included.
+    """Lower each token's weights to the second heaviest, with copies.
 
     No token is in a run twice. ``heaviest`` and ``second`` (n_tokens, zero) are scratch.
     """
@@ -124,7 +124,7 @@ def cap_weights(tokens: ConstInt32s, heaviest: Int64s, second: Int64s, weights: 
 def weight_prefixes(
     starts: ConstInt64s, lengths: ConstInt64s, sums: ConstInt64s, needed: Floats, prefixes: Int64s
 ) -> None:
-    """Count the tokens of each run before the rest weighs less than needed."""
+    """Compute prefixes after which runs weigh less than needed."""
     for x in range(starts.shape[0]):
         first, place = starts[x], starts[x] + lengths[x]
         end = sums[place]
@@ -137,7 +137,7 @@ def weight_prefixes(
 def _common_rest(
     tokens: ConstInt32s, sums: ConstInt64s, x: Int, x_stop: Int, y: Int, y_stop: Int, needed: float
 ) -> np.int64:
-    """Sum the lesser weights of the common tokens of two runs; stop below ``needed``."""
+    """Sum two runs' common weights while ``needed`` stays within reach."""
     common = np.int64(0)
     while x < x_stop and y < y_stop:
         if np.float64(common + min(sums[x_stop] - sums[x], sums[y_stop] - sums[y])) < needed:
@@ -163,7 +163,7 @@ def probe_weighted(
     matches: WideMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the partners of at most equal weight of records ``start`` to ``stop``.
+    """Find the partners of at most equal weight of records.
 
     In a match the right record has looked up the left one.
 

@@ -1,4 +1,4 @@
-"""Find ranges of an index for passages that share enough min-hashes with a query.
+"""Find index ranges that share min-hashes with a query.
 
 For each hash function the index lists the windows with the query's min-hash, in ascending order of
 their first possible start a and last possible start b. The passages that start at a token i share
@@ -48,7 +48,7 @@ def order_windows(
     ordered_starts: Uint32s,
     ordered_spans: Uint32Rows,
 ) -> Int:
-    """Write windows by rank of their key, stable within a key.
+    """Write windows by rank of their key, stably.
 
     ``numbers`` has each window's key, ``ranks`` each key's rank, and ``next_row`` the first row of
     each rank, which is moved on. Returns the number of windows with a span of 65,535 or more.
@@ -71,7 +71,7 @@ def order_windows(
 def pack_spans(
     spans: ConstUint32Rows, packed: Uint16Rows, wide_rows: Int64s, wide_spans: Uint32Rows
 ) -> None:
-    """Narrow spans to 16 bits; rows with a wider one go into ``wide_rows`` and ``wide_spans``."""
+    """Narrow spans to 16 bits and list wider spans separately."""
     n_wide = np.int64(0)
     for row in range(spans.shape[0]):
         is_wide = False
@@ -94,7 +94,7 @@ def read_span(
     row: Int,
     which: Int,
 ) -> Int:
-    """Return one span of a window, from the list of wide ones if need be.
+    """Return one span of a window, narrow or wide.
 
     A function of its own: inlined in a loop it made Numba count references to its arrays, 50 ns per
     row.
@@ -118,7 +118,7 @@ MANY = 1024
 
 @helper
 def _has_common(ends: Int64Rows, n: Int, least: Int) -> bool:
-    """Return whether ``least`` of n ranges share a number, then also a first one."""
+    """Return whether ``least`` of n ranges share a first number."""
     for i in range(n):
         first, depth = ends[0, i], np.int64(0)
         for k in range(n):
@@ -139,7 +139,7 @@ def reaches(
     depths: Int32Rows,
     ends: Int64Rows,
 ) -> bool:
-    """Return whether a passage of ``min_tokens`` or more is in ``least`` of n windows.
+    """Return whether ``least`` windows share a long enough passage.
 
     The windows are columns a, b, c, d of ``corners``, as ``sweep_windows`` takes them, and all
     their starts lie from ``first`` to ``last``. There are at most ``MANY`` of both. ``depths`` and
@@ -185,7 +185,7 @@ _NOWHERE = 1 << 62
 
 @helper
 def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int:
-    """Return the first ascending key from ``low`` to ``high`` that is not below ``wanted``."""
+    """Return the first ascending key not below ``wanted``."""
     # Hashes are spread evenly, so a guess by their value is near; then by halves.
     size = high - low
     if size > 64:
@@ -219,7 +219,7 @@ def find_lists(
     list_starts: ConstInt64s,
     lists: Int64Rows,
 ) -> None:
-    """Find the windows with the wanted key of each hash function: first row, and end.
+    """Find each hash function's windows with the wanted key.
 
     Function f has ``keys[key_starts[f] : key_starts[f + 1]]``, ascending; the windows of key k are
     rows ``list_starts[k]`` to ``list_starts[k + 1]``. ``lists`` has shape (n_functions, 2).
@@ -241,7 +241,7 @@ def first_ending_from(
     high: Int,
     x: Int,
 ) -> Int:
-    """Return the first row in [low, high) of a list whose window allows a start at x or later."""
+    """Return the first row with a possible start from x."""
     # It is seldom far, so by steps that double, and then halve.
     probe, step = low, np.int64(1)
     while probe < high:
@@ -272,11 +272,11 @@ def windows_in_range(
     wide_spans: ConstUint32Rows,
     corners: Int64Rows,
 ) -> Int:
-    """List the windows that allow a start from ``first`` to ``last``, cut to these starts.
+    """List windows that allow a start from ``first`` to ``last``.
 
-    ``corners`` (4, room) receives a, b, c, d of each. Returns their number, also if they do not
-    fit. ``rows`` (n_lists) are the rows to start at; they are moved on to the first ones that allow
-    a start at ``first`` or later.
+    Windows are cut to these starts. ``corners`` (4, room) receives a, b, c, d of each. Returns
+    their number, also if they do not fit. ``rows`` (n_lists) are the rows to start at; they are
+    moved on to the first ones that allow a start at ``first`` or later.
     """
     n = np.int64(0)
     for f in range(lists.shape[0]):
@@ -308,7 +308,7 @@ def sift_ranges(
     wide_spans: ConstUint32Rows,
     ranges: Int64Rows,
 ) -> Int:
-    """Keep ranges of starts of passages in windows of ``least`` lists.
+    """Keep ranges of passage starts in windows of ``least`` lists.
 
     Passages have ``min_tokens`` or more. Ranges with very many windows or starts are kept, too,
     because there the sweep is not dearer than the test. ``ranges``, first and last start of each,
@@ -373,7 +373,7 @@ def sift_queries(
     lists: Int64Rows,
     ranges: Int64Rows,
 ) -> Int:
-    """Keep ranges of starts of passages with enough of their query's min-hashes.
+    """Keep ranges of passages that share enough min-hashes with queries.
 
     ``ranges`` are from ``narrowing.narrow_buckets``; kept ranges are moved to the front. Row k of
     ``keys`` has the min-hashes of query k. If it has a range, its rows of ``lists``, one per hash

@@ -1,4 +1,4 @@
-"""Chain hits that run forward in two texts, as far as the gaps between them allow.
+"""Chain forward hits of two texts across bridgeable gaps.
 
 First, nearby hits on one diagonal become *runs*. Then runs are linked: a gap costs its width, and
 is bridged if the evidence on both sides exceeds it. So two long stretches stay one passage over a
@@ -66,7 +66,7 @@ class Chains(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A part of a query and a similar part of a document, in tokens, ends exclusive."""
+    """Similar query and document parts in tokens, ends exclusive."""
 
     query_start: Int
     query_stop: Int
@@ -87,7 +87,7 @@ def join_hits(one: Hit, other: Hit) -> Hit:
 
 @inlined
 def holds(outer: Hit, inner: Hit) -> bool:
-    """Return whether a hit lies within another one, in both texts."""
+    """Return whether a hit contains another in both texts."""
     return bool(
         outer.query_start <= inner.query_start
         and inner.query_stop <= outer.query_stop
@@ -115,7 +115,7 @@ def hull(hits: ConstInt64Rows, members: ConstInt64s, first: Int, stop: Int) -> H
 def _value_behind(
     hits: ConstInt64Rows, evidence: ConstFloats, i: Int, j: Int, rules: LinkRules
 ) -> float:
-    """Return the value of hit i after hit j in a chain, less the gap; -inf if not allowed."""
+    """Return the value of hit i after j, or -inf."""
     query_gap = hits[i, 0] - hits[j, 1]
     gap = hits[i, 2] - hits[j, 3]
     shift = abs(gap - query_gap)
@@ -136,7 +136,7 @@ def _value_behind(
 
 
 class Links(NamedTuple):
-    """For each hit the value of the best chain that ends with it, and the hit before it there."""
+    """Values and predecessors of the best chains to each hit."""
 
     scores: Floats
     greatest: Floats
@@ -152,7 +152,7 @@ def link_hits(
     rules: LinkRules,
     links: Links,
 ) -> None:
-    """Find for each hit the best chain that ends with it.
+    """Find the best chain that ends with each hit.
 
     Hits are sorted by query start. Hits that ``are_taken`` do not count. Of equal chains the one
     whose last hit but one is latest counts. Chains are searched for hits that ``are_open``, and for
@@ -209,7 +209,7 @@ def _best_first(scores: ConstFloats) -> Int64s:
 def chain_hits(
     hits: ConstInt64Rows, similarities: ConstFloats, rules: ChainRules, chains: Chains
 ) -> tuple[Int, Int]:
-    """Join hits of one query and one document to chains that ascend in both.
+    """Join hits of two texts to chains ascending in both.
 
     Rows of ``hits`` are start and stop in the query, start and stop in the document; sorted. The
     best chain is removed, then the best of the remaining runs, and so on; moved passages end up in
@@ -308,7 +308,7 @@ WIDER = 2
 def group_contained(
     hits: ConstInt64Rows, similarities: ConstFloats, times: int, near: int, chains: Chains
 ) -> tuple[Int, Int]:
-    """Group hits of one query and one document, in any order within the document.
+    """Group hits of two texts, unordered within the document.
 
     ``hits`` are as for ``chain_hits``; ``similarities`` are the shares of the query's parts that
     the document's parts contain. A document's part is at most ``times`` as long as the query's

@@ -1,4 +1,4 @@
-"""Weigh two texts against each other, align them, and find the ends of what they share."""
+"""Weigh and align two texts, and find shared passages' ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from neardup.kernels.types import (
 
 
 class WordWeights(NamedTuple):
-    """Weights of words: ``term_weights[f]`` of f copies times an inverse document frequency.
+    """Weights of words: ``term_weights[f]`` times inverse document frequency.
 
     Word ``hashes[i]``, ascending, has ``inverses[i]``, any other word ``rarest``.
     """
@@ -35,12 +35,12 @@ class WordWeights(NamedTuple):
 
 
 class PassageRules(NamedTuple):
-    """Requirements on passages: similarity p / q, and ends up to ``reach`` tokens away.
+    """Requirements on similarity, length and ends of passages.
 
-    If ``times`` is 0, it is Jaccard similarity. Else it is the share of the query's part that the
-    document's part contains; this weighs at most ``times`` as much, and parts of the query up to
-    ``near`` tokens apart are joined. Passages with fewer than ``min_tokens`` are a last resort.
-    ``least_of_end`` is the least similarity of an end, per mille.
+    Ends lie up to ``reach`` tokens away. If ``times`` is 0, p / q is Jaccard similarity. Else it is
+    the share of the query's part that the document's part contains; this weighs at most ``times``
+    as much, and parts of the query up to ``near`` tokens apart are joined. Passages with fewer than
+    ``min_tokens`` are a last resort. ``least_of_end`` is the least similarity of an end, per mille.
     """
 
     p: int
@@ -53,7 +53,7 @@ class PassageRules(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Numbers of the words of some texts, in order of first use.
+    """Numbers of words in order of first use.
 
     ``size`` has their count. ``slots`` is a hash table of numbers, or -1. The counts of words are
     0 between uses, and their ``patterns`` are -1.
@@ -69,7 +69,7 @@ class Words(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A query and a document, whose words have numbers, or -1 before their first use.
+    """A query and a document as word numbers or -1.
 
     In one text with itself, passages are ``apart`` tokens apart; for two texts it is -1.
     """
@@ -86,7 +86,7 @@ class Pair(NamedTuple):
 
 @helper
 def make_words(n_words: Int) -> Words:
-    """Return room for the numbers of words."""
+    """Allocate tables for the numbers of words."""
     n_slots = np.int64(2)
     while n_slots < 2 * n_words:
         n_slots *= 2
@@ -103,7 +103,7 @@ def make_words(n_words: Int) -> Words:
 
 @helper
 def _look_up(token: np.uint64, words: Words, weights: WordWeights) -> Int:
-    """Return the number of a word, a new one if it has none."""
+    """Return the number of a word, assigning new ones."""
     mask = np.uint64(words.slots.shape[0] - 1)
     slot = token & mask
     while words.slots[slot] >= 0:
@@ -165,7 +165,7 @@ def _weight(word: Int, n_copies: Int, words: Words, weights: WordWeights) -> np.
 def weigh(
     one: ConstInt64s, other: ConstInt64s, words: Words, weights: WordWeights
 ) -> tuple[Int, Int, Int]:
-    """Return the common weight of two texts, and the weight of each."""
+    """Return two texts' common weight and the weight of each."""
     counts, other_counts = words.counts, words.other_counts
     for word in one:
         counts[word] += 1
@@ -192,7 +192,7 @@ def weigh(
 def weigh_parts(
     text: ConstInt64s, other: ConstInt64s, words: Words, weights: WordWeights
 ) -> tuple[Int64s, Int64s]:
-    """Return the common and total weights of each prefix of a text.
+    """Return the common and total weights of a text's prefixes.
 
     Element k belongs to the first k tokens, from 0 to all.
     """
@@ -235,9 +235,9 @@ def _fill_rows(
     ups: Uint64Rows,
     downs: Uint64Rows,
 ) -> None:
-    """Fill in where the distance rises and falls by 1, a bit per word; ``start`` is the first row.
+    """Compute the bit rows of rising and falling distances.
 
-    ``start`` then has the last row.
+    Each word has a bit. ``start`` is the first row, and becomes the last row.
     """
     n_words = ups.shape[1]
     for k in range(n_words):
@@ -262,7 +262,7 @@ def _fill_rows(
 
 @helper
 def align_words(one: ConstInt64s, other: ConstInt64s, patterns: Int64s) -> Bytes:
-    """Return the operations of the least edit distance, the path of the library RapidFuzz.
+    """Return a least edit path, chosen as RapidFuzz does.
 
     The bit-parallel matrix of Hyyrö (2003). ``patterns`` has -1 for each word, and is left so.
     """
@@ -339,7 +339,7 @@ def align_words(one: ConstInt64s, other: ConstInt64s, patterns: Int64s) -> Bytes
 
 @helper
 def in_order(edits: Bytes) -> tuple[Int, Int]:
-    """Return the numbers of tokens with the most equal words less edits."""
+    """Return prefix lengths with most equal words minus edits."""
     best, worth = np.int64(0), np.int64(0)
     x, y, best_x, best_y = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for edit in edits:
@@ -353,7 +353,7 @@ def in_order(edits: Bytes) -> tuple[Int, Int]:
 
 @helper
 def extents(edits: Bytes, p: Int, q: Int) -> Int64s:
-    """Return ends of equal tokens in both texts, and their surplus over a similarity of p / q.
+    """Return ends of equal tokens with surplus over the threshold.
 
     A common token adds q, and each token of the union costs p.
     """
@@ -377,11 +377,11 @@ def extents(edits: Bytes, p: Int, q: Int) -> Int64s:
 def common_extent(
     one: ConstInt64s, other: ConstInt64s, per_mille: Int, words: Words, weights: WordWeights
 ) -> tuple[Int, Int]:
-    """Return the numbers of tokens of two texts with the most words in common, in any order.
+    """Return prefix lengths of two texts that share most words.
 
-    The first x and y words weigh v and w with copies, and share s: their value (1000 + p) s - p (v
-    + w) is positive above a similarity of p per mille. Nothing is taken below 1, and the shortest
-    prefixes win a tie.
+    Words count in any order. The first x and y words weigh v and w with copies, and share s: their
+    value (1000 + p) s - p (v + w) is positive above a similarity of p per mille. Nothing is taken
+    below 1, and the shortest prefixes win a tie.
     """
     counts, other_counts = words.counts, words.other_counts
     n, m = len(one), len(other)
@@ -415,7 +415,7 @@ def common_extent(
 def _outward(
     one: ConstInt64s, other: ConstInt64s, inner: Int, per_mille: Int, pair: Pair
 ) -> tuple[Int, Int]:
-    """Return the numbers of tokens to take of two texts for the best agreement.
+    """Return prefix lengths of two texts for the best agreement.
 
     They are ``inner`` if nothing is gained. Words in the same order mark an end best; if they are
     less than half of the common words in any order, the order was changed.
@@ -430,7 +430,7 @@ def _outward(
 
 @inlined
 def _around(pair: Pair, hit: Hit) -> tuple[ConstInt64s, ConstInt64s, ConstInt64s, ConstInt64s, Int]:
-    """Return the words around both ends of a hit, outwards, and how many lie within it."""
+    """Return words outwards at both ends, and the inner count."""
     reach = pair.rules.reach
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
     left = query_words(pair, max(hit.query_start - reach, 0), hit.query_start + inner)
@@ -448,7 +448,7 @@ _OF_WHOLE = 500
 
 @helper
 def refine_ends(pair: Pair, hit: Hit) -> Hit:
-    """Move the four ends of a passage to the best alignment within ``reach`` tokens of them.
+    """Move a passage's ends to the best alignment within ``reach``.
 
     Around each pair of ends, both texts are aligned by edit distance. A common token counts 1, an
     edit counts minus 1; the end moves outwards from inside the passage to the greatest sum, the
@@ -482,7 +482,7 @@ def refine_ends(pair: Pair, hit: Hit) -> Hit:
 
 @helper
 def grow_equal(pair: Pair, hit: Hit) -> Hit:
-    """Extend the ends of a passage while the tokens of both texts are equal."""
+    """Extend the ends of a passage over equal tokens."""
     query, document = pair.query, pair.document
     a, b, c, d = hit
     while a > 0 and c > 0 and query[a - 1] == document[c - 1]:
@@ -494,7 +494,7 @@ def grow_equal(pair: Pair, hit: Hit) -> Hit:
 
 @helper
 def stretch_ends(pair: Pair, hit: Hit) -> tuple[bool, Hit]:
-    """Move the ends of a passage so that it has ``min_tokens`` and maximal similarity.
+    """Move ends for maximal similarity with at least ``min_tokens``.
 
     The alignment is as in ``refine_ends``; of all long enough passages, the one with the greatest
     surplus of common tokens over the threshold is chosen. The first result is false without one.
@@ -531,7 +531,7 @@ def stretch_ends(pair: Pair, hit: Hit) -> tuple[bool, Hit]:
 def best_range(
     text: ConstInt64s, other: ConstInt64s, least: Int, gain: Int, pair: Pair
 ) -> tuple[Int, Int]:
-    """Return the part of a text with the greatest gain from sharing with another.
+    """Return the part of a text that gains most.
 
     It has ``least`` tokens, or all if there are fewer.
     """
@@ -551,7 +551,7 @@ def best_range(
 
 @helper
 def any_order(pair: Pair, whole: Hit, gain: Int) -> tuple[bool, Hit]:
-    """Move the ends to the greatest common weight in any order, with sufficient length.
+    """Move ends to the greatest common weight in any order.
 
     With threshold p/q, each token costs p, and a shared token gains q: a positive part reaches the
     threshold. A gain of p + q keeps every part that raises the similarity, some of it by chance.
@@ -573,21 +573,21 @@ def any_order(pair: Pair, whole: Hit, gain: Int) -> tuple[bool, Hit]:
 
 @inlined
 def tversky_index(shared: Int, of_query: Int, of_document: Int, times: Int) -> float:
-    """Return Tversky's index, with a small weight on tokens of the document only."""
+    """Return Tversky's index, with document-only tokens weighing less."""
     either = WIDER * times * of_query + of_document - shared
     return WIDER * times * shared / max(either, np.int64(1))
 
 
 @inlined
 def _reach_around(pair: Pair, hit: Hit) -> Int:
-    """Return the search range around the document's ends, scaled from the query's."""
+    """Return the document's search range, scaled from the query's."""
     length = hit.query_stop - hit.query_start
     return pair.rules.reach * max((hit.stop - hit.start) // length, np.int64(1))
 
 
 @helper
 def _best_part(text: ConstInt64s, query: ConstInt64s, total: Int, pair: Pair) -> Int:
-    """Return the number of tokens to take of a document, at least one."""
+    """Return the best number of document tokens, at least one."""
     shared, own = weigh_parts(text, query, pair.words, pair.weights)
     times = pair.rules.times
     best, most = np.int64(1), -2.0
@@ -640,7 +640,7 @@ def fit_query(pair: Pair, hit: Hit) -> Hit:
 
 @helper
 def stretch_query(pair: Pair, hit: Hit) -> Hit:
-    """Move the query's ends to the most similar part of sufficient length."""
+    """Move query ends to the most similar sufficiently long part."""
     rules, around = pair.rules, _reach_around(pair, hit)
     low, first = max(hit.query_start - rules.reach, 0), max(hit.start - around, 0)
     last = min(hit.stop + around, len(pair.document))

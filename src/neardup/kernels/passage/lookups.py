@@ -1,4 +1,4 @@
-"""Find buckets of a segment with enough of a query's tokens for a similar passage.
+"""Find segment buckets with enough of a query's tokens.
 
 A similar passage shares the more of the query's weight, the more it weighs itself: passages are
 searched by classes of their weight. The query's tokens that a passage lacks weigh at most the rest
@@ -54,7 +54,7 @@ _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class QueryTokens(NamedTuple):
-    """Query texts: query k is ``numbers[starts[k] : stops[k]]``, ``longest`` tokens at most.
+    """Queries ``numbers[starts[k] : stops[k]]`` of at most ``longest`` tokens.
 
     Distinct tokens have numbers, ``hashes`` and inverse document frequencies ``inverses``; a token
     that a query has f times weighs ``term_weights[f]`` times the latter.
@@ -73,7 +73,7 @@ class QueryTokens(NamedTuple):
 def count_tokens(
     numbers: ConstInt32s, start: Int, stop: Int, counts: Int32s, types: Int32s, copies: Int32s
 ) -> int:
-    """List a query's distinct tokens and their copies; return their number.
+    """Count a query's distinct tokens and their copies.
 
     ``counts``, one for each number, is zero, and zero again afterwards.
     """
@@ -99,7 +99,7 @@ def weigh_tokens(
     term_weights: ConstFloats,
     weights: Int64s,
 ) -> int:
-    """Compute the weight of each token of a query; return their sum."""
+    """Compute a query's token weights and return their sum."""
     total = 0
     for t in range(n_types):
         weights[t] = scaled_weight(term_weights[copies[t]], inverses[types[t]])
@@ -116,7 +116,7 @@ def least_keys(
     keys: Uint64Rows,
     have_weight: Bools,
 ) -> None:
-    """Write the identity of the least hash value for every seed, query by query.
+    """Write the least hash value's identity per query and seed.
 
     Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
     becomes false, without tokens. At most ``most_copies`` copies of each token count.
@@ -147,7 +147,7 @@ def weighted_keys(
     keys: Uint64Rows,
     have_weight: Bools,
 ) -> None:
-    """Write the identity of the least value of weighted tokens for every seed, query by query.
+    """Write the weighted minimum's identity per query and seed.
 
     Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
     becomes false, without tokens of positive weight.
@@ -189,9 +189,9 @@ _SHARE = 1e-6
 
 
 class Places(NamedTuple):
-    """Places of tokens: entry e of the vocabulary at ``places[starts[e] : starts[e + 1]]``.
+    """Ascending places of tokens in a segment.
 
-    Places are counted through the segment, and ascend.
+    Entry e of the vocabulary is at ``places[starts[e] : starts[e + 1]]``.
     """
 
     starts: ConstInt64s
@@ -214,7 +214,7 @@ class Reach(NamedTuple):
 
 @kernel
 def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
-    """List the places of each entry of the vocabulary for ``Places``.
+    """List the places of each vocabulary entry.
 
     ``starts`` has one row more than there are entries, and is 0 at first.
     """
@@ -237,7 +237,7 @@ def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
 def find_least_weights(
     documents: SegmentTexts, n_least: int, bits: int, counts: Int32s, weights: Floats
 ) -> None:
-    """Find the least weight of sub-texts of ``n_least`` tokens or more, by start.
+    """Find least weights of sub-texts of ``n_least`` tokens by start.
 
     ``weights`` has a row per bucket of ``1 << bits`` tokens: the least over its starts, infinite
     without any. ``counts`` has 0 for each entry of the vocabulary, and is left so.
@@ -267,7 +267,7 @@ def find_least_weights(
 def find_reaches(
     documents: SegmentTexts, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
 ) -> None:
-    """Find the number of further buckets that sub-texts up to weight ``budget`` reach.
+    """Find the reach in buckets of sub-texts up to ``budget``.
 
     ``reaches`` has a row per bucket, the furthest over its starts. ``counts`` has 0 for each entry
     of the vocabulary, and is left so.
@@ -296,7 +296,7 @@ def find_reaches(
 
 @helper
 def _first_from(places: ConstInt32s, low: Int, high: Int, token: Int) -> Int:
-    """Return the first row from ``low`` to ``high`` with a place at ``token`` or later."""
+    """Return the first row with a place from ``token`` on."""
     while low < high:
         middle = (low + high) >> 1
         if places[middle] < token:
@@ -316,7 +316,7 @@ def _count_places(
     bits: Int,
     counts: Uint16s,
 ) -> Int:
-    """Add an amount to the buckets from ``block`` on with a place of a list, from ``row`` on.
+    """Add an amount to buckets with a list's places.
 
     Returns the first row after the first ``_SIZE`` buckets.
     """
@@ -336,7 +336,7 @@ def _count_places(
 
 @helper
 def _add_reached(counts: Uint16s, span: Int, sums: Uint16s) -> None:
-    """Sum the counts within ``span`` buckets after each bucket of a block."""
+    """Sum the counts within ``span`` buckets after each bucket."""
     for b in range(_SIZE):
         sums[b] = counts[b]
     for s in range(1, span + 1):
@@ -368,7 +368,7 @@ def _count_list(
     reach: Reach,
     sums: Uint16s,
 ) -> None:
-    """Add an amount to buckets ``low`` to ``high`` of a block within reach of a list's places."""
+    """Add an amount to buckets within reach of a list."""
     for i in range(row, stop):
         bucket = (np.int64(places[i]) >> reach.bits) - block
         if bucket > high + reach.span:
@@ -388,7 +388,7 @@ def _greatest(sums: Uint16s, low: Int, high: Int) -> Int:
 
 @helper
 def _next_of(sums: Uint16s, low: Int, stop: Int, least: Int) -> Int:
-    """Return the first bucket from ``low`` on with at least ``least``, or ``stop``."""
+    """Return the next bucket with at least ``least``, or ``stop``."""
     while low < stop and np.int64(sums[low]) < least:
         low += 1
     return low
@@ -396,7 +396,7 @@ def _next_of(sums: Uint16s, low: Int, stop: Int, least: Int) -> Int:
 
 @helper
 def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: Int) -> Int:
-    """Append a run of starts, or extend the run before it if adjacent and of the same query."""
+    """Append a run of starts or extend an adjacent run."""
     if least < n <= rows.shape[0] and rows[n - 1, 2] == first:
         rows[n - 1, 2] = behind
         return n
@@ -409,7 +409,7 @@ def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: In
 def _count_read(
     sizes: ConstInt64s, weights: Floats, needed: np.float64, n_tokens: Int, reach: Reach
 ) -> Int:
-    """Choose how many of the shortest lists are read completely.
+    """Choose the number of shortest lists to read completely.
 
     ``weights`` are the weights of the lists. The choice estimates how often a bucket would reach
     enough if places were spread evenly.
@@ -471,7 +471,7 @@ def find_buckets(
     n_done: int,
     buckets: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find starts of passages of a class that may be similar to queries.
+    """Find buckets of passage starts that may match queries.
 
     Query k is ``first_query + k``; the first ``n_done`` ``chosen`` queries are left out.
     ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Passages

@@ -1,4 +1,4 @@
-"""Compare a query with sub-texts exactly, and choose passages among these.
+"""Compare queries with sub-texts exactly, and choose passages.
 
 Candidates are cells: row i holds the sub-texts that start at token i, by their last token. A walk
 goes from cell to cell, along one row to the right and along the next to the left, so that each step
@@ -45,7 +45,7 @@ from neardup.kernels.types import (
 def number_region(
     tokens: ConstInt32s, n_query_types: int, known: Int32s, numbers: Int32s, types: Int32s
 ) -> Int:
-    """Assign numbers to a region's tokens; query tokens keep theirs, others follow.
+    """Assign numbers to a region's tokens after the query's tokens.
 
     ``known`` has the query's number of each entry of the vocabulary, or -1, and is left so.
     ``types`` receives the entry of each further number. Returns the count of numbers.
@@ -76,7 +76,7 @@ def narrow_rows(
     lows: Int64s,
     highs: Int64s,
 ) -> None:
-    """Remove ends of sub-texts too light or too heavy for a similarity of p / q.
+    """Remove sub-text ends too light or heavy for similarity.
 
     Of two texts that weigh v and w, the similarity is at most min(v, w) / max(v, w). If ``times``
     is not 0, p / q is a share of the query, and sub-texts may be ``times`` times as heavy.
@@ -122,7 +122,7 @@ def narrow_rows(
 
 
 class _Walk(NamedTuple):
-    """Arguments of the kernels, and the walk's ``counts`` of each type."""
+    """Arguments of the kernels, and counts of each type."""
 
     tokens: npt.NDArray[np.int32]
     lows: npt.NDArray[np.int64]
@@ -140,7 +140,7 @@ class _Walk(NamedTuple):
 
 @inlined
 def _turn(place: Int, change: Int, total: Int, shared: Int, search: _Walk) -> tuple[Int, Int]:
-    """Add a token (1) or remove it (-1); return the sub-text's weight and its shared weight."""
+    """Add (1) or remove (-1) a token, returning both weights."""
     token = search.tokens[place]
     count = np.int64(search.counts[token])
     weight, wanted = search.type_weights[token], search.query_weights[token]
@@ -161,7 +161,7 @@ def _measure_rows(
     overlaps: Int64s,
     unions: Int64s,
 ) -> None:
-    """Find the best cell that reaches p/q of each row ``start`` to ``stop``, exclusive.
+    """Find the best cells of rows that reach p/q.
 
     Only rows with ``ends`` beyond ``limit`` are processed, and only their cells up to it. The best
     is the most similar sub-text, the longest on a tie. For a share of the query it has the greatest
@@ -243,9 +243,9 @@ def _measure_rows(
 def _better_row(
     a: Int, b: Int, is_share: bool, ends: Int64s, overlaps: Int64s, unions: Int64s
 ) -> Int:
-    """Return the row with the more similar, longer or earlier best cell; rows without one lose.
+    """Return the row with the better best cell.
 
-    For a share of the query the shorter one wins instead of the longer.
+    The more similar wins, then the longer (shorter for a share of the query), then the earlier.
     """
     if ends[a] < 0 or ends[b] < 0:
         return b if ends[a] < 0 else a
@@ -261,7 +261,7 @@ def _better_row(
 
 @helper
 def _write_passages(ends: Int64s, overlaps: Int64s, unions: Int64s, passages: Int64Rows) -> Int:
-    """Write the rows that have an end; rows that do not fit are only counted."""
+    """Write rows with an end, and count all of them."""
     n_passages = np.int64(0)
     for row in range(ends.shape[0]):
         if ends[row] < 0:

@@ -1,4 +1,4 @@
-"""Narrow the starts of passages similar to queries by the tokens around them.
+"""Narrow the starts of similar passages by nearby tokens.
 
 First ``lookups`` finds buckets of starts. The tokens there bound the similarity of a sub-text to a
 query from above. Every place of a text adds at most some weight to the intersection of sub-text and
@@ -42,7 +42,7 @@ _LEAST = 16
 
 
 class QueryShares(NamedTuple):
-    """A query's weight, and the contribution of each token to the intersection.
+    """A query's weight, and bounds on tokens' contributions to intersections.
 
     ``once`` bounds the contribution of the first copy, ``again`` of a later one; a copy that the
     query does not have adds nothing. Type t has row t + 1; row 0, of tokens that are not in the
@@ -85,7 +85,7 @@ def _may_reach(
     firsts: Floats,
     laters: Floats,
 ) -> bool:
-    """Return whether a sub-text that begins at ``start`` may reach a sum.
+    """Return whether a sub-text from ``start`` may reach ``needed``.
 
     Sub-texts have ``least`` tokens or more and end before ``stop``. A place adds its value in
     ``laters`` if the token occurs ``before`` in the sub-text, else in ``firsts``.
@@ -111,7 +111,7 @@ def possible_starts(
     documents: SegmentTexts,
     scratch: SearchScratch,
 ) -> tuple[Int, Int, Int]:
-    """Narrow a range to the starts of sub-texts that may be similar to a query.
+    """Narrow a range to starts of possibly similar sub-texts.
 
     Sub-texts have the least tokens of ``limits`` or more, weigh ``heaviest`` or less and end before
     ``end``. ``scratch.known`` has the number of each entry of the vocabulary in the query, or -1.
@@ -196,7 +196,7 @@ def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
 def note_entries(
     types: ConstInt32s, n_types: Int, entries: ConstInt32s, is_noted: bool, known: Int32s
 ) -> None:
-    """Record the numbers of a query's tokens at their vocabulary entries, or remove them."""
+    """Record or remove a query's token numbers by vocabulary entry."""
     for t in range(n_types):
         if entries[types[t]] >= 0:
             known[entries[types[t]]] = t if is_noted else -1
@@ -215,7 +215,7 @@ def narrow_buckets(
     first_bucket: int,
     ranges: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find ranges of starts of passages that may be similar to queries.
+    """Find ranges of starts of passages possibly similar to queries.
 
     ``buckets``, from ``first_bucket`` on, are from ``lookups.find_buckets``, with query
     ``first_query + k`` as k; they are grouped by query, ascending and disjoint. ``heaviest`` bounds
@@ -289,7 +289,7 @@ def join_ranges(
     lows: Int64s,
     highs: Int64s,
 ) -> tuple[Int, Int]:
-    """Take all sub-texts that begin in ranges, adjacent ones as one region.
+    """Join sub-texts from adjacent ranges to regions.
 
     ``ranges``, from ``first_range`` on, are from ``narrow_buckets``; sub-texts have ``min_tokens``
     or more. Sub-texts of one document are adjacent if less than ``apart`` tokens lie between them.

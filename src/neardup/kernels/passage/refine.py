@@ -1,4 +1,4 @@
-"""Refine chains of hits to verified passages without duplicates, many documents at a time."""
+"""Refine chains of hits to verified, distinct passages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _weigh_hit(pair: Pair, hit: Hit) -> tuple[Int, Int, Int]:
 
 @helper
 def _compare(pair: Pair, hit: Hit) -> tuple[Int, Int]:
-    """Return the common weight of two passages, and of which it is a share.
+    """Return two passages' common weight and the similarity's denominator.
 
     The first is negative below the threshold, and for overlapping passages of one text.
     """
@@ -80,7 +80,7 @@ def _compare(pair: Pair, hit: Hit) -> tuple[Int, Int]:
 
 @helper
 def _is_better(pair: Pair, hit: Hit, shared: Int, either: Int, rows: Int64Rows, k: Int) -> bool:
-    """Return whether a passage exceeds the threshold by more than row k."""
+    """Return whether a passage has more surplus than row k."""
     times = pair.rules.times
     if times > 0:
         own = _weigh_hit(pair, hit)
@@ -109,12 +109,12 @@ def _set_row(rows: Int64Rows, k: Int, hit: Hit, shared: Int, either: Int) -> Non
 
 @helper
 def _end_choice(pair: Pair, whole: Hit, best: Hit, number: Int) -> tuple[bool, Hit]:
-    """Return a choice of ends, the best first; false if there is none of this number.
+    """Return one choice of ends, numbered from the best.
 
-    Refined ends may include a difference that lowers the similarity too far, or make the passage
-    too short. Then the ends move to the most similar part of sufficient length, and if that fails,
-    only over equal tokens, or over everything that raises the similarity. For contained passages
-    ``best`` is the first choice.
+    The first result is false if there is no choice of this number. Refined ends may include a
+    difference that lowers the similarity too far, or make the passage too short. Then the ends move
+    to the most similar part of sufficient length, and if that fails, only over equal tokens, or
+    over everything that raises the similarity. For contained passages ``best`` is the first choice.
     """
     rules = pair.rules
     if rules.times > 0:
@@ -145,9 +145,9 @@ def _best_ends(pair: Pair, whole: Hit) -> Hit:
 
 @helper
 def _make_passage(pair: Pair, whole: Hit) -> tuple[Hit, Int, Int]:
-    """Make one passage of a chain; its common weight is negative if none is similar enough.
+    """Make the best passage of a chain, if similar enough.
 
-    A short one is a last resort: joined with its neighbours, it may be long enough.
+    Otherwise the common weight is negative. Short passages are a last resort for later joins.
     """
     best = hit = _best_ends(pair, whole)
     short = whole
@@ -169,7 +169,7 @@ def _make_passage(pair: Pair, whole: Hit) -> tuple[Hit, Int, Int]:
 
 @helper
 def widest_gap(hits: ConstInt64Rows, members: ConstInt64s, bounds: ConstInt64s) -> Int:
-    """Return the number of the part after the widest gap; ties go to the middle.
+    """Return the part after the widest gap, preferring the middle.
 
     Part k has the members from ``bounds[k]`` on. Overlapping parts have no gap, so that a run of
     them is halved.
@@ -192,7 +192,7 @@ def widest_gap(hits: ConstInt64Rows, members: ConstInt64s, bounds: ConstInt64s) 
 def _divide_chain(
     pair: Pair, hits: ConstInt64Rows, members: ConstInt64s, runs: ConstInt64s, found: Int64Rows
 ) -> Int:
-    """Divide a chain into the fewest passages that are similar enough; return their number.
+    """Divide a chain into the fewest similar passages.
 
     A chain is split at its widest gap, a single run at the widest gap of its hits. These are not
     always its least similar places: neighbours are joined again while they are similar enough.
@@ -232,7 +232,7 @@ def _divide_chain(
 
 @inlined
 def _has_half(pair: Pair, outer: Hit, hit: Hit) -> tuple[bool, bool]:
-    """Return whether a passage overlaps with another one, and whether half of it lies there."""
+    """Return whether passages overlap, and by half of ``hit``."""
     query = min(outer.query_stop, hit.query_stop) - max(outer.query_start, hit.query_start)
     length = hit.query_stop - hit.query_start
     document = min(outer.stop, hit.stop) - max(outer.start, hit.start)
@@ -244,7 +244,7 @@ def _has_half(pair: Pair, outer: Hit, hit: Hit) -> tuple[bool, bool]:
 
 @helper
 def _keep(pair: Pair, rows: Int64Rows, n_kept: Int, hit: Hit, shared: Int, either: Int) -> Int:
-    """Add a passage to those with more evidence, joined if possible; return their number."""
+    """Add or join a passage, and return the new count."""
     for k in range(n_kept):
         other = hit_of(rows, k)
         is_near, is_half = _has_half(pair, other, hit)
@@ -263,9 +263,9 @@ def _keep(pair: Pair, rows: Int64Rows, n_kept: Int, hit: Hit, shared: Int, eithe
 
 @helper
 def without_inner(rows: Int64Rows, n_rows: Int) -> Int:
-    """Discard passages within another one in both texts; one of equal passages is kept.
+    """Discard passages within others in both texts, keeping one duplicate.
 
-    The others are moved to the front, in order of their places; returns their number.
+    The remaining passages are moved to the front, in order of their places; returns their number.
     """
     order, n_columns = ascending(0, n_rows), rows.shape[1]
     for column in (3, 2, 1, 0):
@@ -292,7 +292,7 @@ def without_inner(rows: Int64Rows, n_rows: Int) -> Int:
 
 @helper
 def _join_contained(pair: Pair, rows: Int64Rows, n_rows: Int) -> Int:
-    """Join passages whose document parts stay short enough; return the number of the results."""
+    """Join passages with short enough document parts, and count them."""
     n_joined = np.int64(0)
     for i in range(n_rows):
         hit, shared, either = hit_of(rows, i), rows[i, 4], rows[i, 5]
@@ -322,11 +322,11 @@ def _join_contained(pair: Pair, rows: Int64Rows, n_rows: Int) -> Int:
 def refine_chains(
     pair: Pair, hits: ConstInt64Rows, chains: Chains, n_chains: Int, kept: Int64Rows
 ) -> Int:
-    """Make passages of chains, in order of evidence; return their number.
+    """Make passages of chains in order of evidence.
 
     Passages that overlap in both texts are joined if the addition is similar enough; otherwise, a
-    passage that lies half within a better one in both texts is discarded, for contained passages
-    in the query. ``kept`` has a row per hit.
+    passage that lies half within a better one in both texts is discarded, for contained passages in
+    the query. ``kept`` has a row per hit. Returns their number.
     """
     n_kept: Int = 0
     found = np.empty((hits.shape[0], 6), np.int64)
@@ -358,7 +358,7 @@ def refine_hits(
     weights: WordWeights,
     passages: Int64Rows,
 ) -> Int:
-    """Make passages of the hits of a query in some documents.
+    """Make passages of a query's hits in some documents.
 
     Document d is ``documents[offsets[d] : offsets[d + 1]]``, and has the hits from ``bounds[d]`` to
     ``bounds[d + 1]``, sorted by position. In ``aparts`` is -1, or for the query itself the least
@@ -412,9 +412,9 @@ def measure_passages(
     weights: WordWeights,
     passages: Int64Rows,
 ) -> None:
-    """Set the weights of passages of a query and a document; the common one is -1 below p / q.
+    """Set the weights of a query's passages in a document.
 
-    Rows of ``passages`` are as for ``refine_hits``.
+    The common weight is -1 below p / q. Rows of ``passages`` are as for ``refine_hits``.
     """
     words = make_words(len(query) + len(document))
     numbers, others = np.full(len(query), -1, np.int64), np.full(len(document), -1, np.int64)

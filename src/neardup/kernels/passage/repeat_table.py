@@ -1,4 +1,4 @@
-"""Table of samples that finds earlier occurrences of windows of tokens.
+"""Table of samples for finding earlier copies of windows.
 
 A k-gram is a sample if the least of its parts, s-grams, is the first or the last of them. The
 sample of a window of ``min_tokens`` tokens is the last one in it; a window with k - s k-grams has
@@ -52,13 +52,13 @@ def is_removed(removed: ConstUint64s, place: Int) -> bool:
 
 @inlined
 def is_head(heads: ConstBools, place: Int) -> bool:
-    """Return whether a character begins with a token, or the tokens have ended."""
+    """Return whether a character begins, or tokens end, at ``place``."""
     return bool(place >= heads.shape[0] or heads[np.uint64(place)])
 
 
 @inlined
 def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
-    """Return whether no token from start to stop, exclusive, is removed."""
+    """Return whether no token in [start, stop) is removed."""
     if start == stop:
         return True
     first, last = start >> 6, (stop - 1) >> 6
@@ -76,7 +76,7 @@ def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
 
 @inlined
 def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
-    """Return the first token from a place on that stays, or ``stop``."""
+    """Return the first remaining token from ``place``, or ``stop``."""
     while place < stop:
         rest = ~removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
         if rest != _0:
@@ -87,7 +87,7 @@ def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
 
 @inlined
 def first_removed(removed: ConstUint64s, place: Int, stop: Int) -> Int:
-    """Return the first token from a place on that is removed, or ``stop``."""
+    """Return the first removed token from ``place``, or ``stop``."""
     while place < stop:
         rest = removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
         if rest != _0:
@@ -98,7 +98,7 @@ def first_removed(removed: ConstUint64s, place: Int, stop: Int) -> Int:
 
 @inlined
 def at_or_before(removed: ConstUint64s, place: Int, start: Int) -> Int:
-    """Return the last token up to a place that stays, or ``start - 1``."""
+    """Return the last remaining token to ``place``, or ``start-1``."""
     while place >= start:
         rest = ~removed[np.uint64(place >> 6)] << (_63 - np.uint64(place & 63))
         if rest != _0:
@@ -109,7 +109,7 @@ def at_or_before(removed: ConstUint64s, place: Int, start: Int) -> Int:
 
 @helper
 def set_removed(removed: Uint64s, start: Int, stop: Int, value: Int) -> None:
-    """Remove the tokens from start to stop, exclusive, or restore them with value 0."""
+    """Set or clear removal bits of tokens in [start, stop)."""
     for place in range(start, stop):
         word, bit = np.uint64(place >> 6), _1 << np.uint64(place & 63)
         if value:
@@ -120,15 +120,15 @@ def set_removed(removed: Uint64s, start: Int, stop: Int, value: Int) -> None:
 
 @inlined
 def window_hash(polynomial: np.uint64, length: Int) -> np.uint64:
-    """Hash a window given the polynomial of its tokens; never 0."""
+    """Return a window's hash from its polynomial, never 0."""
     return mix64(polynomial + np.uint64(length) * GOLDEN) | _1
 
 
 @inlined
 def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
-    """Return the slot of a hash, or a free one, in an open table of a power of two slots.
+    """Return the slot of a hash, or a free one.
 
-    Free slots are 0.
+    The table is open, with a power of two slots. Free slots are 0.
     """
     mask = np.uint64(table.shape[0] - 1)
     # The lowest bit is always set.
@@ -140,7 +140,7 @@ def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
 
 @inlined
 def is_shared(shared: ConstUint64s, hashed: np.uint64) -> bool:
-    """Return whether a filter of a power of two words has a hash, with few false positives."""
+    """Return whether a filter has a hash, with false positives."""
     bit = hashed & np.uint64((shared.shape[0] << 6) - 1)
     return bool((shared[bit >> _6] >> (bit & _63)) & _1)
 
@@ -155,9 +155,9 @@ def fill_filter(hashes: ConstUint64s, shared: Uint64s) -> None:
 
 @kernel
 def find_repeated(hashes: ConstUint64s, once: Uint64s, twice: Uint64s, found: Int64s) -> int:
-    """List repeated hashes, ascending, with few false positives; return their number.
+    """List repeated hashes, ascending, with few false positives.
 
-    ``once`` and ``twice`` are empty filters of one size. There is room for all and one more.
+    ``once`` and ``twice`` are empty filters of one size. ``found`` has room for all and one more.
     """
     for hashed in hashes:
         bit = hashed & np.uint64((once.shape[0] << 6) - 1)
@@ -169,9 +169,9 @@ def find_repeated(hashes: ConstUint64s, once: Uint64s, twice: Uint64s, found: In
 
 @kernel
 def filter_hashes(shared: ConstUint64s, hashes: ConstUint64s, found: Int64s) -> int:
-    """List the hashes in a filter, ascending; return their number.
+    """List the hashes in a filter, ascending.
 
-    There is room for all and one more.
+    ``found`` has room for all and one more. Returns their number.
     """
     n = np.int64(0)
     for i in range(hashes.shape[0]):
@@ -192,11 +192,11 @@ def count_documents(
     counts: Int32s,
     last_seen: Int32s,
 ) -> None:
-    """Count in how many documents of the order each window of ``min_tokens`` tokens is.
+    """Count the documents with each window.
 
-    Only windows whose hashes are in one of ``n_parts`` ranges of equal size. ``hashes`` is a table
-    of ``slot_of`` with a free slot at least; by its slots ``counts`` gets the numbers, and
-    ``last_seen`` the place of the last document in the order, plus one.
+    Windows have ``min_tokens`` tokens, and hashes in one of ``n_parts`` ranges of equal size.
+    ``hashes`` is a table of ``slot_of`` with a free slot at least; by its slots ``counts`` gets the
+    numbers, and ``last_seen`` the place of the last document in the order, plus one.
     """
     leaving = _1
     for _ in range(min_tokens):
@@ -222,7 +222,7 @@ def count_documents(
 
 @kernel
 def fill_table(hashes: ConstUint64s, table: Uint64s) -> None:
-    """Put hashes that all differ into an empty table of ``slot_of``."""
+    """Insert distinct hashes into an empty table of ``slot_of``."""
     for hashed in hashes:
         table[slot_of(table, hashed)] = hashed
 
@@ -236,7 +236,7 @@ NEVER = 1 << 62
 
 
 class RepeatTexts(NamedTuple):
-    """Tokens of all documents, their removal bits, and the removable windows.
+    """Tokens, removal bits, and removable windows of all documents.
 
     ``heads`` are the tokens that begin a character; all do if it is empty. Windows with hashes in
     ``wanted``, a table of ``slot_of``, are removable; all are if it has no slots. ``shared`` is the
@@ -255,11 +255,11 @@ class RepeatTexts(NamedTuple):
 
 
 class SampleTable(NamedTuple):
-    """The table of samples, and the rows: first and last token, exclusive, and first kept token.
+    """Table of samples, and rows of repeated tokens.
 
-    Tokens are counted through all documents. ``joints`` are the hashes of samples across a joint,
-    which may occur elsewhere without a mark in ``shared``. ``filled`` counts entries, rows and
-    joints.
+    A row has the first and last token, exclusive, and the first kept token. Tokens are counted
+    through all documents. ``joints`` are the hashes of samples across a joint, which may occur
+    elsewhere without a mark in ``shared``. ``filled`` counts entries, rows and joints.
     """
 
     entries: Uint64s
@@ -275,13 +275,13 @@ def _home(hashed: np.uint64, n_slots: Int) -> Int:
 
 @inlined
 def entry_at_home(entries: ConstUint64s, hashed: np.uint64) -> np.uint64:
-    """Give the entry in the slot where the search for a hash begins."""
+    """Return the entry in a hash's first slot."""
     return np.uint64(entries[np.uint64(_home(hashed, entries.shape[0]))])
 
 
 @inlined
 def _find_slot(entries: ConstUint64s, slot: Int, tag: np.uint64) -> Int:
-    """Return the first slot from ``slot`` on that is free or has an entry of this tag."""
+    """Return the next slot that is free or has ``tag``."""
     n_slots = entries.shape[0]
     if slot == n_slots:
         slot = np.int64(0)
@@ -306,7 +306,7 @@ def _is_wanted(wanted: ConstUint64s, hashed: np.uint64) -> bool:
 
 @helper
 def power(exponent: Int) -> np.uint64:
-    """Give a power of ``POWER``."""
+    """Return a power of ``POWER``."""
     product = _1
     for _ in range(exponent):
         product *= POWER
@@ -325,7 +325,7 @@ def polynomial(collection: RepeatTexts, place: Int, length: Int, stop: Int) -> n
 
 @helper
 def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
-    """Return the first row of an ascending range whose last token is at a place or after it."""
+    """Return the first row that covers ``place`` or later tokens."""
     while first < last:
         middle = (first + last) >> 1
         if rows[middle, 1] <= place:
@@ -339,7 +339,7 @@ def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
 def _bounds(
     collection: RepeatTexts, found: SampleTable, first_row: Int, start: Int, stop: Int, place: Int
 ) -> tuple[Int, Int]:
-    """Return the range of kept tokens around a token, empty if it is removed.
+    """Return the kept range around a token, empty if removed.
 
     It lies in the document from ``start`` to ``stop``, between the rows of this pass.
     """
@@ -364,7 +364,7 @@ def _bounds(
 def _first_run(
     collection: RepeatTexts, p: Int, p_stop: Int, q: Int, q_stop: Int, is_own: bool, most: Int
 ) -> tuple[Int, Int]:
-    """Find the first removable run among the equal tokens from p and q on.
+    """Find the first removable run among equal tokens.
 
     Returns the number of tokens before it, at most ``most``, or ``NEVER``, and its length, inexact
     if tokens come before it. In the own text a run ends before its next occurrence.
@@ -428,7 +428,7 @@ def look_up_sample(
     n_before: Int,
     hashed: np.uint64,
 ) -> tuple[Int, Int, Int, Int, Int]:
-    """Find the longest run from the window's first token on that contains its sample.
+    """Find the window's longest repeated run that contains its sample.
 
     ``n_before`` tokens of the window are before the sample. Returns the run's length, or 0, its
     kept place, the number of windows until a run that needs another look, the number of entries of
@@ -479,7 +479,7 @@ def look_up_window(
     first: Int,
     hashed: np.uint64,
 ) -> tuple[Int, Int, Int]:
-    """Find a run that begins at a window of the table.
+    """Find a run that begins at a tabled window.
 
     Returns its length, or 0, its kept place, and the slot of an equal window or a free one.
     """
@@ -526,7 +526,7 @@ def look_up_window(
 
 @inlined
 def fill_slot(found: SampleTable, slot: Int, hashed: np.uint64, place: Int) -> bool:
-    """Put a place into a slot if it is free; return whether the table is full then."""
+    """Fill a free slot, returning whether the table is full."""
     if found.entries[np.uint64(slot)] == _0:
         found.entries[np.uint64(slot)] = hashed & ~_PLACES | np.uint64(place + 1)
         found.filled[0] += 1

@@ -1,6 +1,6 @@
-"""Find runs of equal tokens in linear time, and remove all but the first.
+"""Remove all but the first of equal runs of tokens.
 
-Without repeats, the only work is to pick samples and put them into the table.
+The time is linear. Without repeats, the only work is to pick samples and fill the table.
 
 References
 ----------
@@ -45,7 +45,7 @@ FULL = -1
 
 @helper
 def ring_size(gram: Int, part: Int) -> Int:
-    """Return a power of two, at least the number of parts of a k-gram."""
+    """Return a power of two that fits a k-gram's parts."""
     size = np.int64(1)
     while size < gram - part + 1:
         size <<= 1
@@ -54,7 +54,7 @@ def ring_size(gram: Int, part: Int) -> Int:
 
 @inlined
 def _least_before(ring: ConstUint64s, last: Int, first: Int) -> Int:
-    """Return the place of the least part from ``last`` down to ``first``, the last on a tie."""
+    """Return the least part's place, the last on a tie."""
     mask = np.int64(ring.shape[0] - 1)
     least, least_at = ring[np.uint64(last & mask)], np.int64(last)
     for k in range(last - 1, first - 1, -1):
@@ -77,7 +77,7 @@ def _pick_samples(
     windows: Int64s,
     hashes: Uint64s,
 ) -> tuple[Int, Int]:
-    """Pick the samples of the windows from ``begin`` on, as many as fit.
+    """Pick the samples of windows from ``begin`` while they fit.
 
     ``windows`` receives the first window of each sample. Returns the number of samples and the
     first window not seen, or ``stop``.
@@ -134,7 +134,7 @@ def sample_documents(
     hashes: Uint64s,
     documents: Int64s,
 ) -> int:
-    """Write the samples of all windows of documents; return their number.
+    """Write and count the samples of all windows of documents.
 
     Each has its hash and its document. There is room for one per window.
     """
@@ -168,7 +168,7 @@ def pass_samples(
     is_added: Int,
     ring: Uint64s,
 ) -> Int:
-    """Put the samples of windows from ``begin`` on into the table until one repeats.
+    """Put samples into the table until one repeats.
 
     From ``begin`` to ``gap`` no token of the document is removed. Returns the first window that
     needs a closer look, or ``gap``, or ``FULL``. ``ring`` has places of ``ring_size``.
@@ -220,7 +220,7 @@ def pass_samples(
 
 @helper
 def _was_there(collection: RepeatTexts, sample: Int, start: Int, stop: Int) -> bool:
-    """Return whether the text had a k-gram across a joint at its first place, or its last.
+    """Return whether a k-gram at a joint existed before.
 
     That is so if the removed text begins like the text after it, or ends like the text before it.
     Then the k-gram is unique, or already marked as shared.
@@ -270,7 +270,7 @@ def _write_rows(
     length: Int,
     until: Int,
 ) -> tuple[Int, Int, Int]:
-    """Write rows for a run of equal tokens, without the tokens before ``until``.
+    """Write rows for repeated tokens from ``until`` on.
 
     Rows begin with a character in both texts. Returns the end of the run, or -1 if full, the start
     of the first window that may end after it, and the number of tokens between.
@@ -310,11 +310,11 @@ def _look(
     is_searched: Int,
     is_added: Int,
 ) -> Int:
-    """Pass through a document once: write rows for repeats, entries for kept text.
+    """Write a document's repeats as rows, and index kept text.
 
-    Every window is removed, from left to right, that occurs earlier in kept text, in the text as it
-    was before this pass. Of the windows that overlap a removed run, the farthest-reaching one
-    follows, so that periodic text makes few rows.
+    One pass does both. Every window is removed, from left to right, that occurs earlier in kept
+    text, in the text as it was before this pass. Of the windows that overlap a removed run, the
+    farthest-reaching one follows, so that periodic text makes few rows.
     """
     values, removed = collection.values, collection.removed
     min_tokens, gram, part = collection.min_tokens, collection.gram, collection.part
@@ -454,7 +454,7 @@ def _look(
 
 @helper
 def _rename_kept(found: SampleTable, first: Int, last: Int, start: Int, stop: Int) -> bool:
-    """Rename the kept text of rows whose kept tokens the last pass removed.
+    """Rename the kept text of rows after the last pass.
 
     The rows of the last pass are from ``last`` on, other rows of the document from ``first``. A row
     is split where another row now names some of its tokens. Returns whether the rows fitted.
@@ -496,7 +496,7 @@ def remove_repeats(
     searched_from: int,
     added_to: int,
 ) -> tuple[Int, Int]:
-    """Remove repeated windows from documents, in order from first to last.
+    """Remove repeated windows from documents in order.
 
     Documents before ``searched_from`` stay unchanged; kept text of documents before ``added_to``
     removes windows of other documents. Passes through a document repeat until nothing is removed,

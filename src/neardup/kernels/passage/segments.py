@@ -1,4 +1,4 @@
-"""Segments in kernels: windows, and positions of tokens in their texts.
+"""Windows of segments, and positions of tokens in texts.
 
 Places take two bytes. Each token has its gap to the token before it and its own length, in bytes of
 text, and every 64th token its start. A gap or length that does not fit is 255 and listed
@@ -30,7 +30,7 @@ from neardup.kernels.types import (
 
 
 class SegmentWindows(NamedTuple):
-    """The windows of a segment; see ``passages.segment.WindowIndex``."""
+    """The windows of a segment, as in ``passages.segment.WindowIndex``."""
 
     key_starts: ConstInt64s
     keys: ConstUint64s
@@ -159,9 +159,9 @@ def find_places(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Find starts and stops of tokens; ``firsts`` are the first tokens of their texts.
+    """Find starts and stops of tokens in their texts.
 
-    At most 64 steps each.
+    ``firsts`` are the first tokens of the texts. At most 64 steps each.
     """
     for i in range(tokens.shape[0]):
         token = tokens[i]

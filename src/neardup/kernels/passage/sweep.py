@@ -1,4 +1,4 @@
-"""Find sub-texts in enough windows at the same time, by a sweep over starts.
+"""Find sub-texts in enough windows by a sweep over starts.
 
 A window is a rectangle: all sub-texts that start in one range and end in another. From left to
 right, windows enter at their first start and leave after their last one. In between a segment tree
@@ -31,10 +31,10 @@ def _update(node: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
 
 @helper
 def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
-    """Add to the counts of leaves ``start`` to ``stop``, exclusive and not empty.
+    """Add to the counts of leaves ``start`` to ``stop``.
 
-    A node's own amount applies to all leaves below it and is never pushed down: its ``least`` and
-    ``most`` include only amounts of its subtree.
+    The range is exclusive and not empty. A node's own amount applies to all leaves below it and is
+    never pushed down: its ``least`` and ``most`` include only amounts of its subtree.
     """
     n_leaves = added.shape[0] >> 1
     left, right = start + n_leaves, stop + n_leaves
@@ -72,9 +72,9 @@ def _find_runs(
     starts: Int64s,
     stops: Int64s,
 ) -> Int:
-    """Find the longest runs of leaves that count at least ``wanted``, from left to right.
+    """Find the longest runs of leaves with at least ``wanted``.
 
-    Runs are written from ``first_run`` on; returns their end. ``nodes`` and
+    Runs are written from left to right, from ``first_run`` on; returns their end. ``nodes`` and
     ``counts`` are a stack of nodes with the amounts of the nodes above them.
     """
     n_leaves = added.shape[0] >> 1
@@ -115,7 +115,7 @@ def sweep_windows(
     wanted: int,
     rectangles: Int64Rows,
 ) -> Int:
-    """Find all sub-texts in at least ``wanted`` windows, as disjoint rectangles.
+    """Find sub-texts in ``wanted`` or more windows, as disjoint rectangles.
 
     Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and ``end_firsts[w] <= j
     <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of ``rectangles`` get the
@@ -244,7 +244,7 @@ def outline_regions(
     lows: Int64s,
     highs: Int64s,
 ) -> tuple[Int, Int]:
-    """Find sub-texts in windows of ``hits`` lists, adjacent ones as one region.
+    """Join adjacent sub-texts in windows of ``hits`` lists to regions.
 
     Sub-texts of one document are adjacent if less than ``apart`` tokens lie between them.
 

@@ -1,4 +1,4 @@
-"""List all compact windows of texts: the min-hash of every sub-text, in few rectangles.
+"""List texts' compact windows, rectangles of sub-texts with one min-hash.
 
 The x-th copy of a token back from the end j of a sub-text T[a..j] is at p_x: a sub-text has the
 hash of this copy if it starts at p_x or before. So with a fixed end the min-hash never falls from
@@ -79,10 +79,10 @@ class Occurrences(NamedTuple):
 
 
 class Active(NamedTuple):
-    """The active hashes of a text, by type and ascending copy; room for as many as its tokens.
+    """The active hashes of a text by type and copy.
 
     Hashes of its t-th type are at ``starts[t]`` to ``starts[t + 1]``, ordered by ``orders``, then
-    ``identities``, which are the keys of windows; ``types`` is scratch.
+    ``identities``, which are the keys of windows; ``types`` is scratch. All have a row per token.
     """
 
     types: Int32s
@@ -93,7 +93,7 @@ class Active(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Scratch for the staircase over the starts of a text, and counts of each type."""
+    """Scratch for a text's staircase, and counts per type."""
 
     n_met: Int32s
     bits: Uint64s
@@ -107,7 +107,7 @@ class Steps(NamedTuple):
 
 
 class WindowRoom(NamedTuple):
-    """Room for windows: all sub-texts that start from a to b and end from c to d.
+    """Output arrays for windows of starts a-b and ends c-d.
 
     ``keys`` are the identities of their hashes, ``starts`` a, counted through all texts, ``spans``
     b - a, c - b and d - c.
@@ -119,7 +119,7 @@ class WindowRoom(NamedTuple):
 
 
 def make_scratch(longest: int) -> tuple[Active, Steps]:
-    """Make room for the active hashes and the staircase of texts of up to ``longest`` tokens."""
+    """Allocate scratch for texts of up to ``longest`` tokens."""
     size = longest + 2
     n_bits, n_words, n_blocks = words_needed(size)
     active = Active(
@@ -143,7 +143,7 @@ def make_scratch(longest: int) -> tuple[Active, Steps]:
 
 
 def words_needed(size: int) -> tuple[int, int, int]:
-    """Give the lengths of the three arrays for numbers below ``size``."""
+    """Return the three array lengths for numbers below ``size``."""
     n_bits = size // 64 + 2
     n_words = n_bits // 64 + 2
     return n_bits, n_words, n_words // 64 + 2
@@ -151,7 +151,7 @@ def words_needed(size: int) -> tuple[int, int, int]:
 
 @inlined
 def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
-    """Empty the set, which held numbers below ``size``."""
+    """Empty the set of numbers below ``size``."""
     # Loops compile sooner than assignments to slices.
     for k in range((size >> 6) + 1):
         bits[k] = 0
@@ -163,7 +163,7 @@ def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
 
 @inlined
 def insert(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
-    """Put a number in."""
+    """Insert a number into the set."""
     bits[x >> 6] |= _1 << np.uint64(x & 63)
     words[x >> 12] |= _1 << np.uint64((x >> 6) & 63)
     blocks[x >> 18] |= _1 << np.uint64((x >> 12) & 63)
@@ -171,7 +171,7 @@ def insert(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
 
 @inlined
 def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
-    """Take a number out, which is in."""
+    """Remove a number that the set contains."""
     bits[x >> 6] &= ~(_1 << np.uint64(x & 63))
     if bits[x >> 6] == 0:
         words[x >> 12] &= ~(_1 << np.uint64((x >> 6) & 63))
@@ -181,7 +181,7 @@ def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
 
 @inlined
 def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
-    """Return the smallest number of at least x, which must exist."""
+    """Return the smallest number not below x, assuming one exists."""
     w = x >> 6
     rest = bits[w] >> np.uint64(x & 63)
     if rest != 0:
@@ -226,12 +226,12 @@ def list_windows(
     n: Int,
     windows: WindowRoom,
 ) -> Int:
-    """List a text's windows with a sub-text of ``min_tokens``; return their number.
+    """List a text's windows with sub-texts of ``min_tokens``.
 
-    Unless ``has_all``, active hashes above some value were left out: the result is then -1 if a
-    sub-text of ``min_tokens`` has no hash left, else the result with all hashes. ``n`` windows
-    exist already; windows that do not fit are only counted. Windows of one key ascend and are
-    disjoint.
+    Returns the number of windows. Unless ``has_all``, active hashes above some value were left out:
+    the result is then -1 if a sub-text of ``min_tokens`` has no hash left, else the result with all
+    hashes. ``n`` windows exist already; windows that do not fit are only counted. Windows of one
+    key ascend and are disjoint.
     """
     positions, type_starts, numbers = texts.positions, texts.type_starts, texts.numbers
     base, n_tokens = texts.offsets[text], texts.offsets[text + 1] - texts.offsets[text]
@@ -362,7 +362,7 @@ def group_occurrences(
     type_starts: Int64s,
     positions: Int32s,
 ) -> Int:
-    """List the distinct tokens of each text with their positions (``Occurrences``).
+    """List each text's distinct tokens and positions (``Occurrences``).
 
     ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. ``type_hashes`` and
     ``numbers`` have room for every token, ``type_starts`` for one more; ``slots`` is scratch: a
@@ -413,7 +413,7 @@ def group_occurrences(
 
 @inlined
 def occurrence_hash(mixed: np.uint64, x: Int) -> np.uint64:
-    """Hash the x-th copy of a token; ``mixed`` is mix64 of its hash and the seed."""
+    """Hash copy x of a token from its seeded hash."""
     return mix64(mixed + np.uint64(x) * GOLDEN)
 
 
@@ -426,7 +426,7 @@ def list_active(
     high: np.uint64,
     active: Active,
 ) -> None:
-    """List a text's active hash values below ``high``, by type and ascending copy.
+    """List a text's active hashes below ``high``.
 
     At most ``most_copies`` copies of each token count.
     """
@@ -452,11 +452,11 @@ def list_active(
 
 @inlined
 def _first_ceiling(n_tokens: Int, min_tokens: Int) -> np.uint64:
-    """Guess a ceiling below which almost all runs of ``min_tokens`` tokens have a hash.
+    """Guess a ceiling for the hashes of almost all runs.
 
-    A run with only greater hashes has a probability below n (1 - ceiling)^min_tokens, a hundredth,
-    if all tokens differ; repeats take some more. If the ceiling is close to the maximum, a second
-    try would cost more than the first one saves.
+    Runs have ``min_tokens`` tokens. A run with only greater hashes has a probability below n (1 -
+    ceiling)^min_tokens, a hundredth, if all tokens differ; repeats take some more. If the ceiling
+    is close to the maximum, a second try would cost more than the first one saves.
     """
     share = 1.25 * np.log(100.0 * n_tokens) / min_tokens
     if share >= 0.4:
@@ -475,7 +475,7 @@ def multiset_windows(
     steps: Steps,
     windows: WindowRoom,
 ) -> tuple[Int, Int]:
-    """List the windows of texts from ``first_text`` on under one hash function.
+    """List windows of texts under one hash function.
 
     At most ``most_copies`` copies of each token count. ``active`` and ``steps`` are scratch for the
     longest text. Windows of one key in one text ascend.
@@ -515,11 +515,11 @@ def weighted_windows(
     steps: Steps,
     windows: WindowRoom,
 ) -> tuple[Int, Int]:
-    """List the windows of texts from ``first_text`` on under consistent weighted sampling.
+    """List windows of texts under consistent weighted sampling.
 
-    ``log_weights`` of a type's copies are in the places of its positions. Tokens without weight
-    have no key, and sub-texts of such tokens only have no window. Otherwise as
-    ``multiset_windows``.
+    The first text is ``first_text``. ``log_weights`` of a type's copies are in the places of its
+    positions. Tokens without weight have no key, and sub-texts of such tokens only have no window.
+    Otherwise as ``multiset_windows``.
     """
     offsets = texts.offsets
     types, starts, copies, orders, identities = active

@@ -1,1 +1,1 @@
-"""Sketches of documents: minima, weighted samples, least hashes, and greedy clusters."""
+"""Minima, weighted samples, least hashes and greedy clusters of documents."""

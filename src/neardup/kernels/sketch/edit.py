@@ -1,4 +1,4 @@
-"""Signatures whose edit distance estimates that of the texts."""
+"""Signatures that estimate the edit distance of texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sign_texts(
     symbol_offsets: Int64s,
     lengths: Int64s,
 ) -> int:
-    """Write the symbols of the texts from number ``first`` on while they fit.
+    """Write the symbols of texts from ``first`` while they fit.
 
     A window of ``neighbourhood`` characters has the hash z = mix64(polynomial ^ seed), where the
     polynomial is the sum of code * POWER^(characters after it) modulo 2^64, and a symbol if z is

@@ -1,4 +1,4 @@
-"""Cluster greedily: compare each sketch with clusters that share its rare values."""
+"""Cluster sketches greedily by their shared rare values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Clusters in memory, numbered from ``first``, and an index of their values.
+    """Clusters in memory, and an index of their values.
 
     Cluster ``first`` + r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a
     set of ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) is the last
@@ -75,11 +75,11 @@ class ClusterScratch(NamedTuple):
 
 
 class Tallies(NamedTuple):
-    """Numbers of a cluster's members with each value; empty if nothing is counted.
+    """Counts of members per value of a cluster.
 
-    ``slots`` (a power of two, all -1) has room for twice the entries, and each entry has a count;
-    ``popular`` is as long as ``samples``, ``merged`` as two of the largest sketches, and ``floors``
-    has one value per row.
+    The arrays are empty if nothing is counted. ``slots`` (a power of two, all -1) has room for
+    twice the entries, and each entry has a count; ``popular`` is as long as ``samples``, ``merged``
+    as two of the largest sketches, and ``floors`` has one value per row.
     """
 
     slots: Int32s
@@ -90,10 +90,10 @@ class Tallies(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The best cluster of each sketch so far, or -1, and the estimate as a fraction.
+    """The best cluster per sketch, and the estimated similarity.
 
-    Sketch and representative have ``commons`` of ``unions`` values in common; 0 of 1 without a
-    cluster.
+    The cluster is -1 without one. Sketch and representative have ``commons`` of ``unions`` values
+    in common; 0 of 1 without a cluster.
     """
 
     clusters: Int64s
@@ -108,7 +108,7 @@ def _slot_of(value: np.uint64, n_slots: Int) -> np.int64:
 
 @kernel
 def count_values(values: ConstUint64s, frequencies: Uint32s) -> None:
-    """Count values by equal bits in ``mix64``, as many as a power of two."""
+    """Count values by some bits of their ``mix64``."""
     for place in range(values.shape[0]):
         frequencies[_slot_of(values[place], frequencies.shape[0])] += np.uint32(1)
 
@@ -123,10 +123,10 @@ def _choose_prefix(
     q: Int,
     scratch: ClusterScratch,
 ) -> np.int64:
-    """List the places of the rare values that a sketch shares with all it resembles by p / q.
+    """List the places of a sketch's rare prefix values.
 
-    A sketch of n values has at least ceil(n p / q) in common with a sketch that it resembles so
-    much. So the other has one of the first n + 1 - ceil(n p / q), in any order. If both are ordered
+    A sketch of n values has at least ceil(n p / q) in common with a sketch that it resembles by p /
+    q. So the other has one of the first n + 1 - ceil(n p / q), in any order. If both are ordered
     alike, one value is among the first of both. The same holds for the values that remain if the
     other sketch has a larger modulus, 2^j for j below the length of ``room``. The rarest come
     first, so that few clusters are compared; the smaller of equally rare ones.
@@ -193,7 +193,7 @@ def _count_values(
     tallies: Tallies,
     met: Int64s,
 ) -> np.int64:
-    """Count a sketch's values for a cluster, and return their number.
+    """Count a sketch's values for a cluster, returning their number.
 
     ``tallies.slots`` is a hash table of entries, -1 where empty, at most half full. ``met`` gets
     the entries, in the order of the values; values with a bit of the mask do not count.
@@ -231,7 +231,7 @@ def _elect_values(
     floor: Int,
     samples: Uint64s,
 ) -> np.int64:
-    """Choose a cluster's most counted values, after adding one to each of ``met``.
+    """Choose the most counted values after another member joins.
 
     ``popular`` from ``start`` to ``stop`` has the entries chosen before, ascending by value,
     ``samples`` the values; ``floor`` is the least of their counts, and the result is the new one.
@@ -273,7 +273,7 @@ def _elect_values(
 
 @helper
 def _has_room(held: Held, n_values: Int, n_entries: Int) -> bool:
-    """Return whether a cluster with some values and index entries fits in memory."""
+    """Return whether another cluster with its entries fits in memory."""
     n_rows = held.used[0]
     has_room: bool = (
         n_rows < held.sizes.shape[0]
@@ -297,7 +297,7 @@ def cluster_greedily(
     tallies: Tallies,
     joined: Joined,
 ) -> np.int64:
-    """Assign sketches from ``begin`` on to the most similar cluster or a new one.
+    """Assign sketches to the most similar cluster or new clusters.
 
     ``before`` sketches come before these. Some clusters are held, and ``joined`` (n) has the best
     of earlier ones. New clusters are made while they fit if ``is_open`` is not 0; after that

@@ -1,4 +1,4 @@
-"""Compute MinHash signatures, the keys of their bands, and their equal positions."""
+"""MinHash signatures, their band keys and their equal positions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHUNK = 1024
 
 @inlined
 def _lane(upper: np.uint32, odd: np.uint32, mask: np.uint32, even_mask: np.uint32) -> np.uint32:
-    """Return the value of a shingle, given as upper half and odd lower half, in one lane.
+    """Return the value of a shingle in one lane.
 
     For any fixed lane and odd factor this is one to one in the upper half, so that values are
     exactly uniform. Both halves of the shingle enter, and not linearly: 63 of its bits decide each
@@ -85,10 +85,10 @@ def minhash_signatures(
     even_masks: ConstUint32s,
     signatures: Uint32Rows,
 ) -> None:
-    """Take each text's smallest shingle value in every lane; all ones for an empty text.
+    """Compute each text's smallest shingle value in every lane.
 
     ``masks`` and ``even_masks`` (n_lanes, the latter even) define the lanes; ``signatures`` has
-    shape (n, n_lanes). Repeated shingles change nothing.
+    shape (n, n_lanes). Repeated shingles change nothing. An empty text has all ones.
     """
     uppers = np.empty(_CHUNK, np.uint32)
     odds = np.empty(_CHUNK, np.uint32)
@@ -111,7 +111,7 @@ def band_keys(
     n_rows: int,
     keys: Uint64Rows,
 ) -> None:
-    """Hash each band of each signature, with the band's number, to one 64-bit key.
+    """Hash each numbered band of signatures to a 64-bit key.
 
     Band j of ``n_rows`` lanes starts at lane j * n_rows; ``keys`` has shape (n, n_bands).
     """
@@ -138,7 +138,7 @@ def count_equal(
     right: ConstInt64s,
     equal: Int64s,
 ) -> None:
-    """Count the equal positions of rows left[k] of one table and right[k] of the other."""
+    """Count equal positions of rows left[k] and right[k]."""
     for k in range(left.shape[0]):
         x, y, n = left[k], right[k], np.int64(0)
         for i in range(signatures.shape[1]):
@@ -161,11 +161,11 @@ def probe_agreeing(
     right: Int32s,
     equal: Int32s,
 ) -> tuple[Int, Int]:
-    """Find the earlier rows that agree with rows ``start`` to ``stop`` in ``required`` positions.
+    """Find earlier rows that agree in at least ``required`` positions.
 
-    Candidates share one of the buckets (n_bands, n). With two collections, the first of ``n_left``
-    rows, pairs have one row of each; ``n_left`` is negative otherwise. ``last_seen`` (n, all -1 at
-    first) is private to a worker.
+    The later rows are ``start`` to ``stop``, exclusive. Candidates share one of the buckets
+    (n_bands, n). With two collections, the first of ``n_left`` rows, pairs have one row of each;
+    ``n_left`` is negative otherwise. ``last_seen`` (n, all -1 at first) is private to a worker.
 
     Returns the first row not probed, which is below ``stop`` if the next one's pairs might not fit
     into the output, and the number of pairs.

@@ -1,4 +1,4 @@
-"""Sample sets: the smallest values of a permutation, or the multiples of a modulus.
+"""Sample sets by smallest values or multiples of a modulus.
 
 Distinct hashes are sorted, or counted without sorting them.
 """
@@ -22,7 +22,7 @@ _64 = np.int64(64)
 def sort_distinct(
     values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s
 ) -> np.int64:
-    """Sort a range of uniform values, drop repeats, and return the new end.
+    """Sort a range, drop repeats, and return the new end.
 
     Values are uniform up to their largest. ``scratch`` and ``counts`` as for ``sort_hashes``.
     """
@@ -56,7 +56,7 @@ def _gather_below(
     scratch: Uint64s,
     counts: Int64s,
 ) -> np.int64:
-    """Find the distinct values up to a bound; return their number."""
+    """Find and count the distinct values up to a bound."""
     held = np.uint64(0)
     for i in range(np.uint64(start), np.uint64(stop)):
         # Written in any case, and kept or written over: no branch to be guessed wrong.
@@ -79,12 +79,12 @@ def smallest_sketches(
     value_offsets: Int64s,
     sizes: Int64s,
 ) -> None:
-    """Keep each text's ``size`` smallest distinct values of mix64(shingle ^ key), ascending.
+    """Keep each text's ``size`` smallest distinct hash values, ascending.
 
-    ``values`` has room for as many of each text, or its number of shingles if less;
-    ``value_offsets`` (n + 1) delimits them. ``sizes`` becomes the number of distinct shingles if it
-    is less than ``size``, else -1. ``pool`` and ``scratch`` are as long as the longest text's
-    shingles, ``counts`` twice as long and one more.
+    Values are mix64(shingle ^ key). ``values`` has room for ``size`` of each text, or its number of
+    shingles if less; ``value_offsets`` (n + 1) delimits them. ``sizes`` becomes the number of
+    distinct shingles if it is less than ``size``, else -1. ``pool`` and ``scratch`` are as long as
+    the longest text's shingles, ``counts`` twice as long and one more.
     """
     # With as many distinct shingles as expected below the bound, less than ``size`` are below it
     # once in a thousand million times.
@@ -123,13 +123,13 @@ def modulo_sketches(
     sizes: Int64s,
     moduli: Int64s,
 ) -> None:
-    """Keep each text's distinct multiples of a modulus in mix64(shingle ^ key), ascending.
+    """Keep each text's hash values that a modulus divides, ascending.
 
-    If ``modulus`` is 0, each text has the largest power of two of which ``size`` times itself is at
-    most the number of distinct values, or 1. ``values`` has room for all shingles, and
-    ``value_offsets`` (n + 1) delimits them. ``scratch`` and ``counts`` are as long as the longest
-    text's shingles, ``counts`` twice as long and one more. ``sizes`` and ``moduli`` receive each
-    text's number of distinct shingles, and its modulus.
+    Values are mix64(shingle ^ key), each once. If ``modulus`` is 0, each text has the largest power
+    of two of which ``size`` times itself is at most the number of distinct values, or 1. ``values``
+    has room for all shingles, and ``value_offsets`` (n + 1) delimits them. ``scratch`` and
+    ``counts`` are as long as the longest text's shingles, ``counts`` twice as long and one more.
+    ``sizes`` and ``moduli`` receive each text's number of distinct shingles, and its modulus.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -159,7 +159,7 @@ def modulo_sketches(
 
 @inlined
 def sample_mask(modulus: Int, other_modulus: Int) -> np.uint64:
-    """Return the bits that are zero in values of both samples at the coarser modulus."""
+    """Return bits that must be zero at the coarser modulus."""
     if modulus == other_modulus:
         return _0
     return np.uint64(max(modulus, other_modulus)) - _1
@@ -176,10 +176,10 @@ def compare_samples(
     mask: np.uint64,
     limit: Int,
 ) -> tuple[Int, Int, Int, np.uint64]:
-    """Compare the ``limit`` smallest values of the union of two samples without a mask's bits.
+    """Compare the ``limit`` smallest values in two samples' union.
 
-    Returns the number of values in both samples, in the union, and in the first sample, and the
-    largest of them.
+    Values with a bit of the mask do not count. Returns the number of values in both samples, in the
+    union, and in the first sample, and the largest of them.
     """
     common, union, own = np.int64(0), np.int64(0), np.int64(0)
     largest = _0
@@ -208,7 +208,7 @@ def compare_samples(
 
 
 class SampleRows(NamedTuple):
-    """Rows of sketches: row x has ``values[offsets[x] : offsets[x + 1]]``, ascending.
+    """Ascending sketches ``values[offsets[x] : offsets[x + 1]]`` of sets x.
 
     ``sizes`` are the set sizes of sketches known to be whole, else -1.
     """
@@ -229,7 +229,7 @@ def compare_sketches(
     counts: Int64Rows,
     largest: Uint64s,
 ) -> None:
-    """Compare the samples of pairs, ``left`` of the first table and ``right`` of the second.
+    """Compare pairs of samples from two tables.
 
     Rows of ``counts`` receive the counts of ``compare_samples``: common, union and own; and 1 if
     both samples are whole sets, or one set is empty, so that nothing is left to chance, else 0.

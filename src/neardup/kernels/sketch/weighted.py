@@ -1,4 +1,4 @@
-"""Weigh tokens, and sample them consistently: min-hashes of tokens with weights.
+"""Weighted min-hashes of tokens by consistent sampling.
 
 Improved consistent weighted sampling, Ioffe (2010). Five numbers per token and seed determine the
 value of the token at any weight. The least value among the tokens of a text is the text's min-hash,
@@ -56,9 +56,9 @@ _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 
 @inlined
 def scaled_weight(frequency: np.float64, inverse: np.float64) -> np.int64:
-    """Multiply the two parts of a weight, scale, and round half up to [0, MOST_WEIGHT].
+    """Multiply a weight's two parts, scale, and round half up.
 
-    Neither is NaN, and zero never meets infinity.
+    Neither is NaN, and zero never meets infinity. The result is at most MOST_WEIGHT.
     """
     # The scale is a power of two: the only rounding so far is that of the product.
     scaled = min(max(frequency * inverse * _SCALE, np.float64(0.0)), _MOST)
@@ -75,7 +75,7 @@ def fill_log_weights(
     inverses: ConstFloats,
     log_weights: Floats,
 ) -> None:
-    """Fill in the logarithms of the weights of a text's tokens at every count.
+    """Compute logarithms of a text's token weights at every count.
 
     Type t, a distinct token, has f = ``type_starts[t + 1] - type_starts[t]`` occurrences, and
     ``log_weights[type_starts[t] + x - 1]`` gets the logarithm of its weight at x of them, in units
@@ -107,9 +107,9 @@ def merge_counts(
     merged_hashes: Uint64s,
     merged_counts: Int64s,
 ) -> Int:
-    """Merge two lists of counts by hash, each ascending without repeats; return the new length.
+    """Merge two ascending lists of counts by hash.
 
-    The outputs have room for both lists.
+    Neither list has repeats. The outputs have room for both lists. Returns the new length.
     """
     i, j, n = np.int64(0), np.int64(0), np.int64(0)
     while i < hashes.shape[0] or j < other_hashes.shape[0]:
@@ -141,14 +141,14 @@ _CHUNK = 64
 
 @inlined
 def _uniform(z: np.uint64) -> np.float64:
-    """Turn 64 random bits into an odd multiple of 2^-53 in (0, 1)."""
+    """Return an odd multiple of 2^-53 between 0 and 1."""
     # As the fraction of a number in [1, 2); the difference is exact.
     return np.float64(np.uint64((z >> _12) | _ONE).view(np.float64) - _JUST_BELOW_ONE)
 
 
 @inlined
 def ascending_bits(value: np.float64) -> np.uint64:
-    """Convert a number to a word of the same order (-0 just below 0)."""
+    """Convert a number to an ascending word, -0 below 0."""
     bits = np.float64(value).view(np.uint64)
     negative = bits >> _63
     return bits ^ ((np.uint64(0) - negative) | (np.uint64(1) << _63))
@@ -156,7 +156,7 @@ def ascending_bits(value: np.float64) -> np.uint64:
 
 @inlined
 def draw(bases: Uint64s, size: Int, rates: Floats, log_cs: Floats, betas: Floats) -> None:
-    """Draw r, ln c and beta from bases, of ``size`` tokens or of one under so many seeds."""
+    """Draw r, ln c and beta for each base."""
     # Straight arithmetic, which becomes vector code: three times as fast as token by token.
     for i in range(size):
         base = bases[i]
@@ -168,7 +168,7 @@ def draw(bases: Uint64s, size: Int, rates: Floats, log_cs: Floats, betas: Floats
 
 @inlined
 def _level(log_weight: np.float64, r: np.float64, beta: np.float64) -> np.float64:
-    """Return k, which grows with the weight; minus infinity for the weight 0."""
+    """Return the level k, or minus infinity for weight 0."""
     return np.float64(np.floor(np.divide(log_weight, r) + beta))
 
 
@@ -179,7 +179,7 @@ def _order(k: np.float64, r: np.float64, log_c: np.float64, beta: np.float64) ->
 
 @inlined
 def identity_of(base: np.uint64, k: np.float64) -> np.uint64:
-    """Give the identity of a token's value at k."""
+    """Return the identity of a token's value at k."""
     return mix64(base + np.uint64(np.int64(k)))
 
 
@@ -195,7 +195,7 @@ def list_weighted(
     types: Int32s,
     counts: Int32s,
 ) -> Int:
-    """List the active values of a text's tokens under one seed, by token and count.
+    """List a text's active values by token and ascending count.
 
     Type t stands for a distinct token of hash ``type_hashes[t]`` that the text has f times, where f
     = ``type_starts[t + 1] - type_starts[t]`` is at least 1; the logarithm of its weight when
@@ -262,7 +262,7 @@ def weighted_minimum(
     seeds: ConstUint64s,
     identities: Uint64s,
 ) -> bool:
-    """Take the identity of the least value of weighted tokens under each seed.
+    """Find the least value's identity among weighted tokens, per seed.
 
     ``type_hashes`` and ``log_weights`` (n) are distinct tokens and the logarithms of their weights,
     ``identities`` (k) gets one value for each of the k seeds. Returns whether any token has a
@@ -307,7 +307,7 @@ def weighted_signatures(
     least: FloatRows,
     identities: Uint64Rows,
 ) -> None:
-    """Take the identity of the least value of each weighted set under each seed.
+    """Find each weighted set's least value's identity under each seed.
 
     ``hashes`` are distinct elements; element e is in the sets ``owners[owner_starts[e] :]`` up to
     the next start, with the logarithms of its weights in ``log_weights``, all above minus infinity.

@@ -1,12 +1,12 @@
-"""Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
+"""Cut UTF-8 texts into folded tokens by character tables.
 
-The tables (built in ``neardup.text.forms`` from ``unicodedata``) have the role of every code point:
-a separator, a part of a token, a token by itself, a mark of the letter before it, or ignored; and
-its UTF-8 bytes after folding.
+Zero bytes separate the tokens. The tables (built in ``neardup.text.forms`` from ``unicodedata``)
+have the role of every code point: a separator, a part of a token, a token by itself, a mark of the
+letter before it, or ignored; and its UTF-8 bytes after folding.
 
 Eight bytes are loaded at a time, as one 64-bit word with the first byte lowest.
 
-Pieces are what Unicode normalisation treats independently of each other. A table (built in
+Unicode normalisation treats pieces independently of each other. A table (built in
 ``neardup.text.forms``) marks the code points that it may join to the text before, or may change.
 """
 
@@ -25,7 +25,7 @@ _16, _24, _32, _40, _48, _56 = (np.uint64(k) for k in range(16, 57, 8))
 
 @inlined
 def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
-    """Load eight bytes from any position; LLVM makes one instruction of it."""
+    """Load eight bytes from any position, in one LLVM instruction."""
     return (
         np.uint64(data[i])
         | np.uint64(data[i + _1]) << _8
@@ -40,7 +40,7 @@ def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
 
 @inlined
 def ascii_end(data: ConstBytes, start: Int, end: Int) -> np.int64:
-    """Return the start of the first non-ASCII character after ``start``, or the text's end."""
+    """Return the next non-ASCII character's start, or the text's end."""
     i, stop = np.uint64(start), np.uint64(end)
     while i + _8 <= stop:
         high = load_eight(data, i) & HIGH_BITS
@@ -76,7 +76,7 @@ _UNDERSCORE = 0x5F
 
 @inlined
 def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
-    """Decode the non-ASCII character that starts at byte i of valid UTF-8: code point, length."""
+    """Decode a valid non-ASCII character into code point and length."""
     b = np.int64(data[i])
     if b < 0xE0:
         return ((b & 0x1F) << 6) | (np.int64(data[i + 1]) & 0x3F), 2
@@ -96,7 +96,7 @@ def decode(data: ConstBytes, i: Int) -> tuple[Int, Int]:
 
 @inlined
 def character_at(data: ConstBytes, i: Int) -> tuple[Int, Int]:
-    """Return the code point and the length of the character at a byte."""
+    """Return a character's code point and length in bytes."""
     first = data[np.uint64(i)]
     if first < 128:
         return np.int64(first), np.int64(1)
@@ -106,7 +106,7 @@ def character_at(data: ConstBytes, i: Int) -> tuple[Int, Int]:
 
 @inlined
 def first_length(folded: np.uint64) -> np.uint64:
-    """Return the bytes of the UTF-8 character in the lowest bytes of an entry."""
+    """Return the length of an entry's lowest UTF-8 character."""
     b = folded & _BYTE
     return _1 + np.uint64(b >= _2_BYTES) + np.uint64(b >= _3_BYTES) + np.uint64(b >= _4_BYTES)
 
@@ -120,7 +120,7 @@ def fold_texts(
     folded: Bytes,
     folded_offsets: Int64s,
 ) -> None:
-    """Write the folded tokens of every text, separated and ended by zero bytes.
+    """Write folded tokens, each followed by a zero byte.
 
     Parameters: ``data`` and ``offsets`` (n + 1) hold n texts of valid UTF-8; ``ascii_table`` (128)
     gives the folded byte of a character, 0 for a separator; ``table`` (0x110000) as above;
@@ -182,7 +182,7 @@ JOINED, CHANGED, PLAIN = 0, 1, 2
 
 @kernel
 def count_special(data: ConstBytes, offsets: ConstInt64s, table: ConstBytes) -> np.int64:
-    """Count the characters that are not PLAIN; ASCII characters all are.
+    """Count the non-ASCII characters that are not PLAIN.
 
     ``data`` and ``offsets`` are texts of valid UTF-8, ``table`` (0x110000) as above.
     """
@@ -254,7 +254,7 @@ def join_pieces(
     formed_bounds: Int64s,
     unchanged: Bytes,
 ) -> None:
-    """Join plain pieces, as they are, and the normalised forms of the others.
+    """Join plain pieces with the normalised forms of other pieces.
 
     Parameters: ``data`` and ``bounds`` as in ``cut_pieces``; ``normal`` and ``normal_offsets`` the
     normalised forms of the pieces that are not plain; ``formed`` takes the joined bytes,
@@ -294,7 +294,7 @@ def map_spans(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Map places of tokens in normalised texts to the original texts.
+    """Map token places in normalised texts to the originals.
 
     A token that touches a changed piece gets all of it. ``starts`` and ``stops`` are replaced.
     """

@@ -1,4 +1,4 @@
-"""Check JSON objects, find values of their members, and write out strings.
+"""Check JSON objects, find member values, and write strings.
 
 ``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept.
 """
@@ -26,7 +26,7 @@ _SPACES = _ONES * np.uint64(32)
 
 @inlined
 def copy_bytes(data: ConstBytes, start: Int, stop: Int, target: Bytes, to: Int) -> None:
-    """Copy a range of bytes, because slice assignment makes Numba compile an error text too."""
+    """Copy a range of bytes, faster to compile than slices."""
     # Unsigned, since an index that may be negative keeps the compiler from copying many at a time.
     source, place = np.uint64(start), np.uint64(to)
     for k in range(np.uint64(stop - start)):
@@ -41,7 +41,7 @@ def is_space(byte: int) -> bool:
 
 @inlined
 def _specials(word: np.uint64) -> np.uint64:
-    """Set the top bit of the first of eight bytes that is special.
+    """Set the top bit of the first special byte.
 
     These are quotes, backslashes and control characters, which do not stand for themselves in a
     string. Bits of bytes above the first may be set without reason.
@@ -62,7 +62,7 @@ def _is_special(byte: Int) -> bool:
 
 @inlined
 def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Find the next special byte from i on, eight bytes at a time."""
+    """Find the next special byte, eight bytes at a time."""
     while i + 8 <= stop:
         specials = _specials(load_eight(data, np.uint64(i)))
         if specials != 0:
@@ -75,7 +75,7 @@ def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
 
 @inlined
 def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Find the next special byte from i on, many bytes at a time."""
+    """Find the next special byte, many bytes at a time."""
     while i + _LONG_STRIDE <= stop:
         found = False
         for k in range(_LONG_STRIDE):
@@ -98,7 +98,7 @@ def _hex_value(data: ConstBytes, i: Int) -> Int:
 
 @inlined
 def _escape(data: ConstBytes, i: Int, stop: Int) -> tuple[Int, Int]:
-    """Return the code point of the escape at byte i, and the escape's length."""
+    """Return an escape's code point and length."""
     if i + 1 >= stop:
         return np.int64(-1), stop - i
     kind = np.int64(data[i + 1])
@@ -127,7 +127,7 @@ def _escape(data: ConstBytes, i: Int, stop: Int) -> tuple[Int, Int]:
 def _is_name(
     data: ConstBytes, i: Int, stop: Int, names: ConstBytes, name: Int, name_stop: Int
 ) -> bool:
-    """Return whether the string from byte i is a name, however either is escaped."""
+    """Return whether a possibly escaped string equals a name."""
     while i < stop and name < name_stop:
         if data[i] != _BACKSLASH:
             if data[i] != names[name]:
@@ -171,7 +171,7 @@ def _is_hex(data: ConstBytes, i: Int) -> bool:
 
 @helper
 def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
-    """Return the end and the kind of the string with first byte i, or -1.
+    """Return the end and kind of a string, or -1.
 
     The kind is in the lowest bits; the end is the position of the quote. A string with half of a
     surrogate pair gives -1, because not all parsers accept it.
@@ -209,7 +209,7 @@ def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
 
 @inlined
 def _digits_stop(data: ConstBytes, i: Int) -> Int:
-    """Return the end of the digits from byte i on, or -1 without digits."""
+    """Return the end of digits, or -1 without digits."""
     start = i
     while _is_digit(data[i]):
         i += 1
@@ -218,7 +218,7 @@ def _digits_stop(data: ConstBytes, i: Int) -> Int:
 
 @inlined
 def _checked_number(data: ConstBytes, i: Int) -> Int:
-    """As ``_checked_string`` of a number, which may begin at byte i."""
+    """Return the end and kind of a number, or -1."""
     kind = np.int64(INTEGER)
     if data[i] == _MINUS:
         i += 1
@@ -238,7 +238,7 @@ def _checked_number(data: ConstBytes, i: Int) -> Int:
 
 @inlined
 def _checked_scalar(data: ConstBytes, i: Int, last: Int) -> Int:
-    """As ``_checked_string`` of a string, a number, or true, false or null."""
+    """Return the end and kind of a scalar, or -1."""
     byte = data[i]
     if byte == _QUOTE:
         return _checked_string(data, i + 1, last)
@@ -263,7 +263,7 @@ def _checked_scalar(data: ConstBytes, i: Int, last: Int) -> Int:
 
 @inlined
 def _behind_spaces(data: ConstBytes, i: Int) -> Int:
-    """Return where the white space from byte i on ends."""
+    """Return the end of white space from byte i on."""
     while is_space(data[i]):
         i += 1
     return i
@@ -273,7 +273,7 @@ def _behind_spaces(data: ConstBytes, i: Int) -> Int:
 def _number_of_name(
     data: ConstBytes, i: Int, stop: Int, is_plain: bool, names: ConstBytes, offsets: ConstInt64s
 ) -> Int:
-    """Return the number of the name that the string from byte i is, or -1."""
+    """Return the number of a string's name, or -1."""
     for n in range(offsets.shape[0] - 1):
         name, name_stop = offsets[n], offsets[n + 1]
         if is_plain:
@@ -302,7 +302,7 @@ def _place_row(
     starts: Int64s,
     stops: Int64s,
 ) -> bool:
-    """Locate the values of an object from byte i to ``last``; return whether it is valid.
+    """Locate an object's values and return whether it is valid.
 
     Its last byte is a closing brace, which stops every loop without a check for the end of the row.
     """
@@ -386,7 +386,7 @@ def place_values(
     stops: Int64s,
     are_objects: Bools,
 ) -> None:
-    """Find the values of some members of JSON objects, and check the objects.
+    """Find some members' values in JSON objects, checking the objects.
 
     Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8; three unused bytes follow
     all names. For name n in row r of R, ``kinds``, ``starts`` and ``stops`` receive the kind and
@@ -415,7 +415,7 @@ def place_values(
 
 @inlined
 def _write_unescaped(data: ConstBytes, i: Int, stop: Int, out: Bytes, to: Int) -> Int:
-    """Write the unescaped string up to the quote at ``stop``; return the output's end."""
+    """Write a string unescaped and return the output's end."""
     while True:
         # A fixed number of bytes is written, and the surplus is overwritten.
         while i + _STRIDE <= data.shape[0]:

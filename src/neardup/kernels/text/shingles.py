@@ -1,4 +1,4 @@
-"""Hash runs of consecutive tokens, as lists, multisets, and sorted sets.
+"""Hash runs of consecutive tokens as lists, multisets and sets.
 
 Rabin fingerprints of all windows of a text are rolled along it. A string of bits is a polynomial
 over the integers modulo 2, its first bit the highest coefficient; its fingerprint is the remainder
@@ -38,7 +38,7 @@ def hash_shingles(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Hash every run of ``ngram`` consecutive tokens, or all tokens of a shorter text.
+    """Hash runs of ``ngram`` tokens, or all tokens if fewer.
 
     The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64;
     the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one value for each token,
@@ -75,7 +75,7 @@ def number_occurrences(
     scratch: Uint64s,
     counts: Int64s,
 ) -> None:
-    """Turn each text's shingles into a set of numbered ones, in place.
+    """Turn each text's shingles into numbered sets, in place.
 
     The x-th copy of shingle h becomes mix64(h ^ mix64(x)) for x > 1, the first stays h; so the
     intersection of two such sets is the multiset intersection. ``scratch`` and ``counts`` are as
@@ -134,7 +134,7 @@ def copy_sets(
     target: Uint64s,
     target_starts: ConstInt64s,
 ) -> None:
-    """Copy n sets from one array to their places in another."""
+    """Copy n sets between arrays."""
     for d in range(starts.shape[0]):
         for i in range(sizes[d]):
             target[target_starts[d] + i] = values[starts[d] + i]
@@ -147,13 +147,13 @@ _BYTE = np.uint64(255)
 
 @inlined
 def _append_byte(fingerprint: np.uint64, byte: np.uint8, top: ConstUint64s) -> np.uint64:
-    """Multiply by t^8, add a byte, and reduce the eight overflowing bits."""
+    """Append a byte to a fingerprint and reduce it."""
     return np.uint64((fingerprint << _8) ^ np.uint64(byte) ^ top[fingerprint >> _56])
 
 
 @inlined
 def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
-    """Multiply a word by the polynomial of a table of eight rows.
+    """Multiply a word by the polynomial of a table.
 
     Row j has the product of each byte at t^(8 j). The eight look-ups do not wait for each other, as
     appending bytes one by one would.
@@ -167,7 +167,7 @@ def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
 
 @inlined
 def _shorten(remainder: np.uint64, bits: np.uint64, short: ConstUint64Rows) -> np.uint64:
-    """Reduce a remainder modulo M to 32 to 64 bits; row j of ``short`` is for t^(bits + 8 j)."""
+    """Reduce a remainder modulo M to ``bits`` bits."""
     if bits == _64:
         return remainder
     high = remainder >> bits
@@ -188,13 +188,13 @@ def fingerprint_bytes(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Fingerprint every run of ``width`` bytes, or all bytes of a shorter text.
+    """Fingerprint every run of ``width`` bytes.
 
-    ``top`` (256) is h * t^64 for each byte h. ``out`` (256) removes the leaving byte and moves the
-    leading 1 back by one byte: b * t^(8 (width - 1)) + t^(8 width) + t^(8 (width - 1)). ``short``
-    (4, 256) is each byte of a remainder above ``bits``, the degree of P, modulo P. ``shingles``
-    takes mix64 of each fingerprint, one for each byte at most, ``shingle_offsets`` (n + 1) delimits
-    texts.
+    A shorter text has one run of all its bytes. ``top`` (256) is h * t^64 for each byte h. ``out``
+    (256) removes the leaving byte and moves the leading 1 back by one byte: b * t^(8 (width - 1)) +
+    t^(8 width) + t^(8 (width - 1)). ``short`` (4, 256) is each byte of a remainder above ``bits``,
+    the degree of P, modulo P. ``shingles`` takes mix64 of each fingerprint, one for each byte at
+    most, ``shingle_offsets`` (n + 1) delimits texts.
     """
     degree = np.uint64(bits)
     count = np.int64(0)
@@ -229,7 +229,7 @@ def fingerprint_tokens(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Fingerprint every run of ``ngram`` tokens by their hashes' bytes, highest first.
+    """Fingerprint ``ngram``-token runs by hash bytes, highest first.
 
     A shorter text has one run, all its tokens. ``top`` (8, 256) multiplies a word by t^64, ``out``
     (8, 256) the word that leaves by t^(64 ngram), and adds t^(64 (ngram + 1)) + t^(64 ngram), which

@@ -1,4 +1,4 @@
-"""Hash tokens of folded texts, and locate tokens, lines, paragraphs and sentences.
+"""Hash tokens of folded texts, and locate tokens and units.
 
 Places are byte positions, counted from the start of each text, ``stops`` exclusive. Marks and
 ignored characters belong to the token that contains or directly precedes them.
@@ -46,7 +46,7 @@ DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F
 
 @inlined
 def _zero_bytes(w: np.uint64) -> np.uint64:
-    """Set the top bit of every zero byte, exactly (no carries between bytes)."""
+    """Set the top bit of every zero byte, exactly."""
     return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
 
 
@@ -94,7 +94,7 @@ def hash_characters(
     hashes: Uint64s,
     token_offsets: Int64s,
 ) -> None:
-    """Hash every character that the table keeps as a token of its folded bytes.
+    """Hash every kept character's folded bytes as a token.
 
     ``table`` is as in ``kernels.text.folding``; all its entries are SINGLE, SEVERAL or IGNORED
     here. ``hashes`` takes MOST_TOKENS values per byte of the texts, and ``token_offsets`` (n + 1)
@@ -131,7 +131,7 @@ def digest_tokens(
     token_offsets: ConstInt64s,
     digests: Uint64Rows,
 ) -> None:
-    """Digest each text's token sequence to 128 bits, for finding exact copies.
+    """Digest token sequences to 128 bits for finding exact copies.
 
     Two halves with different multipliers; each step is one to one in the token's hash and not
     linear, so that no arrangement of repeated tokens cancels out.
@@ -158,7 +158,7 @@ def locate_tokens(
     starts: Int64s,
     stops: Int64s,
 ) -> np.int64:
-    """Give the place of every token that ``fold_texts`` writes for ``hash_tokens``.
+    """Locate every token that ``fold_texts`` writes.
 
     Parameters as of ``fold_texts``; ``starts`` and ``stops`` take one value more than there are
     tokens. Returns the number of tokens.
@@ -213,10 +213,10 @@ def locate_characters(
     starts: Int64s,
     stops: Int64s,
 ) -> np.int64:
-    """Locate every character that ``hash_characters`` hashes; return their number.
+    """Locate every character that ``hash_characters`` hashes.
 
     All tokens of one character have its place. ``table`` as there; ``starts`` and ``stops`` take a
-    value for each token.
+    value for each token. Returns the number of tokens.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -259,7 +259,7 @@ def count_characters(
     position_offsets: ConstInt64s,
     counts: Int64s,
 ) -> None:
-    """Count the characters of each text that start before given byte positions of it.
+    """Count a text's characters that start before given byte positions.
 
     Text d asks for ``positions[position_offsets[d] : position_offsets[d + 1]]``, which ascend,
     are counted from its start and lie where characters start or at its end; ``counts`` is aligned
@@ -319,7 +319,7 @@ def find_units(
     stops: Int64s,
     ends: Int64s,
 ) -> int:
-    r"""Find the lines of texts, or their paragraphs, separated by blank lines.
+    r"""Find lines of texts, or paragraphs, separated by blank lines.
 
     A line ends with ``\n``, ``\r\n`` or ``\r``; a line of white space is blank, and not a unit. The
     outputs take each unit's document, start and stop, counted from the start of its text, and the
@@ -396,7 +396,7 @@ def _role_in_sentence(code_point: Int) -> Int:
 
 @helper
 def _sentence_ends(data: ConstBytes, i: Int, end: Int, role: Int) -> bool:
-    """Return whether a sentence ends at white space after an end mark."""
+    """Return whether white space after a mark ends a sentence."""
     if role != _STOPS:
         return True
     while i < end:
@@ -416,7 +416,7 @@ def find_sentences(
     stops: Int64s,
     ends: Int64s,
 ) -> int:
-    """Find the sentences of texts; each lies within a line.
+    """Find the sentences of texts within their lines.
 
     Outputs as of ``find_units``; ``ends`` are after the white space that follows in the line.
     Outputs are filled as far as they fit. Returns the number of sentences.
@@ -465,7 +465,7 @@ def find_sentences(
 
 @kernel
 def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
-    r"""Copy texts with newlines in place of white space at the ends of lines.
+    r"""Copy texts, replacing white space at line ends with newlines.
 
     Lines as of ``find_units``, but U+0000 ends one too; a line of white space becomes newlines.
     ``trimmed`` is as long as the texts together.
