@@ -49,6 +49,13 @@ def test_rows(run, inputs, name, workers):
     assert outcome.err.startswith("3 documents: ")
 
 
+def test_rows__a_last_line_without_newline_is_ended(run, write_file):
+    """The first row of the next file begins on a line of its own."""
+    write_file("a.jsonl", ROWS[0])
+    write_file("b.jsonl", ROWS[2])
+    assert run("dedup", "a.jsonl", "b.jsonl", "-o", "-").out == f"{ROWS[0]}\n{ROWS[2]}\n"
+
+
 def test_lines_as_they_came_in(run, inputs, write_file):
     write_file("a.jsonl", "".join(f"{row}\n" for row in ROWS))
     outcome = run("dedup", "a.jsonl", "-o", "-", "--quiet")

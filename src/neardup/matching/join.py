@@ -296,7 +296,7 @@ WIDE = (np.int32, np.int32, np.int64)
 
 # Records in one piece of work: enough pieces that no core waits long for the last one.
 _PIECE = 2048
-_FIRST_ROOM = 1 << 16
+_FIRST_PAIRS = 1 << 16
 
 
 def probe_pieces(
@@ -321,7 +321,7 @@ def probe_pieces(
             scratch = make_scratch()
         stop, own_counts = min(start + _PIECE, n_records), np.zeros_like(counts)
         parts: list[Columns] = []
-        room = _FIRST_ROOM
+        room = _FIRST_PAIRS
         while start < stop:
             columns = tuple(np.empty(room, dtype) for dtype in types)
             reached, n_rows = probe(start, stop, scratch, columns, own_counts)
@@ -379,7 +379,7 @@ def check_limit(limit: int | None, n_results: int, share: float | None = None) -
 
 # Tokens of records by rarity, and the records under each token.
 
-_FIRST_ROOM = 1 << 12
+_FIRST_TOKENS = 1 << 12
 _MOST_TOKENS = 2**31 - 1
 # Elements of sets that are numbered at a time.
 _NUMBERED_AT_ONCE = 1 << 16
@@ -507,9 +507,9 @@ def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
 
 def _number_parts(parts: Iterable[Uint64s], n: int) -> tuple[Int32s, Int64s]:
     numbers: Int32s = np.empty(n, np.int32)
-    known: Uint64s = np.empty(_FIRST_ROOM, np.uint64)
-    frequencies: Int64s = np.empty(_FIRST_ROOM, np.int64)
-    slots: Int32s = np.full(2 * _FIRST_ROOM, -1, np.int32)
+    known: Uint64s = np.empty(_FIRST_TOKENS, np.uint64)
+    frequencies: Int64s = np.empty(_FIRST_TOKENS, np.int64)
+    slots: Int32s = np.full(2 * _FIRST_TOKENS, -1, np.int32)
     first = n_known = 0
     for values in parts:
         own, done = numbers[first : first + len(values)], 0
