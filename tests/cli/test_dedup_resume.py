@@ -91,7 +91,7 @@ def test_stopped_after_any_task__goes_on(run, here, expected, stop):
     """With other numbers of workers and other memory, which cut partitions in another way."""
     names = list_tasks(run, here)
     assert {name.removesuffix(name[-6:]) if name[-1].isdigit() else name for name in names} == {
-        "sign-1", "components", "keys", "sieve", "texts", "choose",
+        "signed-1", "components", "keys", "sieve", "texts", "choose",
     }  # fmt: skip
     for n_tasks in range(1, len(names), 3):
         # One worker: several end their tasks together.
@@ -200,7 +200,7 @@ def damage(path, how):
 @pytest.mark.damage
 @pytest.mark.parametrize("how", ["flipped", "short", "gone"])
 @pytest.mark.parametrize(
-    "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve-*", "texts-*", "choose-*",
+    "pattern", ["signed-1-00000.*", "components.bounds", "keys-*", "sieve-*", "texts-*", "choose-*",
                 "done-000002.json", "key.json"],
 )  # fmt: skip
 def test_damaged__is_done_again(run, here, expected, known, stop, pattern, how):
