@@ -331,7 +331,10 @@ class SegmentWriter:
         """Write a table, as an uncompressed Arrow file."""
         with translated(self.path):
             self._kinds[name] = "|u1", ()
-            with pa.ipc.new_file(self._spool(name), table.schema) as writer:
+            spool = self._spool(name)
+            # Arrow writes the end even after an interrupt, which may come in the midst of this.
+            spool.rollover()
+            with pa.ipc.new_file(spool, table.schema) as writer:
                 writer.write_table(table)
 
     def commit(self, n_documents: int, n_tokens: int, id_type: pa.DataType) -> SegmentRecord:
