@@ -216,7 +216,7 @@ def test_time__repetitive_texts(serve, folder, what):
     index = neardup.PassageIndex.create(folder / "p", min_tokens=20, num_perm=16)
     index.add([{"id": 1, "text": REPETITIVE}])
     # The limit holds for the start of a new worker, too, which takes seconds beside other tests.
-    process = serve("p", "--max-seconds", "6", "--workers", "2")
+    process = serve("p", "--max-seconds", "12", "--workers", "2")
     path, body = {
         "compare": ("/v1/compare", {"a": REPETITIVE, "b": REPETITIVE + "z"}),
         "search": ("/v1/indexes/p/search", {"queries": ["a b " * 10_000]}),
