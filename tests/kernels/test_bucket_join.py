@@ -71,7 +71,7 @@ def random_joins(measure, n=12):
 @each_of(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
 def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
     monkeypatch.setattr(join, "_PIECE", piece)
-    monkeypatch.setattr(join, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_FIRST_PAIRS", room)
     for _, (sets, bands, *measured), sides in random_joins(measure, 6):
         expected, n_compared = by_definition(sets, bands, *measured, sides)
         seen = []

@@ -97,7 +97,7 @@ def test_edit_join__small_pieces_and_rooms(monkeypatch, qgram, threshold, piece,
     expected = joined(strings, threshold, qgram=qgram)
     assert expected[0] == edits.join(strings, threshold)
     monkeypatch.setattr(join, "_PIECE", piece)
-    monkeypatch.setattr(join, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_FIRST_PAIRS", room)
     assert joined(strings, threshold, qgram=qgram) == expected
 
 

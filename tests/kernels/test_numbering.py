@@ -90,7 +90,7 @@ def test_rebuild_slots__collisions(values):
 @each_of("room", [1, 2, 8, 64])
 def test_number_values__grown(monkeypatch, room):
     """However often the table grows on the way."""
-    monkeypatch.setattr(join, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_FIRST_TOKENS", room)
     generator = random.Random(room)
     for n in (0, 1, 2, 9, 100):
         values = generator.choices(random_words(generator, max(n // 2, 1)), k=n)
@@ -99,7 +99,7 @@ def test_number_values__grown(monkeypatch, room):
 
 
 def test_number_values__too_many(monkeypatch):
-    monkeypatch.setattr(join, "_FIRST_ROOM", 2)
+    monkeypatch.setattr(join, "_FIRST_TOKENS", 2)
     monkeypatch.setattr(join, "_MOST_TOKENS", 7)
     assert join.number_values(as_uint64([1, 2, 3, 4, 1]))[1].tolist() == [2, 1, 1, 1]
     with pytest.raises(InvalidParameterError, match="more than 4 different"):

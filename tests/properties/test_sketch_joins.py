@@ -94,7 +94,7 @@ def test_join_signatures__in_pieces(join, workers, piece):
     num_perm, rows, sizes, threshold = join
     seen = []
     runner = Runner(workers, lambda stage, done, _: seen.append(done) if stage == "join" else None)
-    with patch.object(pieces, "_PIECE", piece), patch.object(pieces, "_FIRST_ROOM", 1):
+    with patch.object(pieces, "_PIECE", piece), patch.object(pieces, "_FIRST_PAIRS", 1):
         found = join_signatures(signatures_of(num_perm, rows, sizes), threshold, runner=runner)
     triples = zip(found.left.tolist(), found.right.tolist(), found.scores.tolist(), strict=True)
     assert list(triples) == agreeing(num_perm, rows, sizes, threshold, None)

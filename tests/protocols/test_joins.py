@@ -149,7 +149,7 @@ def test_run__threads_and_pieces_change_nothing(case, monkeypatch):
     expected = run(join)
     for workers, piece, room in ((2, 3, 1), (3, 1, 2), (1, 7, 1)):
         monkeypatch.setattr(pieces, "_PIECE", piece)
-        monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+        monkeypatch.setattr(pieces, "_FIRST_PAIRS", room)
         assert run(join, runner=Runner(workers)) == expected
 
 
