@@ -77,7 +77,7 @@ def test_rows__as_in_utf8_and_back(case, encoding, data):
         source = open_case(case, Path(folder, "in"), content, encoding)
         assert read(source, case) == expected(rows, case)
         for size in (1, 3, 40):
-            small = open_case(case, Path(folder, "in"), content, encoding, size)
+            small = open_case(case, Path(folder, f"in-{size}"), content, encoding, size)
             assert read(small, case) == expected(rows, case)
         tables = [block.to_table() for block in source.blocks()]
         assert [t for table in tables for t in table["text"].to_pylist()] == [
