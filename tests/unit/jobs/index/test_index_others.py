@@ -132,7 +132,7 @@ for path in sorted(pathlib.Path(sys.argv[1], "segments").iterdir()):
 def test_cut_off__any_file_of_an_open_index(index):
     """In a process of its own, which the system would end."""
     index.insert("a", TEXT)
-    index.commit()
+    index.compact()
     names = {path.name for path in (index.folder / "segments").iterdir()}
     command = [sys.executable, "-c", CUT_OFF, str(index.folder), TEXT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
