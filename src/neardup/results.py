@@ -120,7 +120,7 @@ class Result(ABC):
         return self.table.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        """Return headline, chart and first rows as HTML for notebooks.
+        """Return headline and first rows as HTML for notebooks.
 
         All values are escaped, and nothing is loaded from anywhere.
         """
@@ -130,16 +130,12 @@ class Result(ABC):
         rows = rows_in_notebook(table, _shorten, f"First {self._rows_are}")
         more = n_rows - len(table)
         rest = f"<p>and {more:,} more {self._rows_are}</p>" if more > 0 else ""
-        return f"<p>{escape(repr(self))}</p>{self._chart()}{rows}{rest}"
+        return f"<p>{escape(repr(self))}</p>{rows}{rest}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
         """Return the first rows for a notebook and their total."""
         table = self.table
         return table.slice(0, most), len(table)
-
-    def _chart(self) -> str:
-        """Return the main chart as HTML, possibly empty."""
-        return ""
 
 
 class TableResult(Result):
@@ -148,13 +144,6 @@ class TableResult(Result):
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.table)
-
-    def _chart(self) -> str:
-        table = self.table
-        if "similarity" not in table.column_names:
-            return ""
-        threshold = self.summary.get("threshold")
-        return chart_in_notebook(table["similarity"], threshold, self._rows_are)
 
     def rows(self) -> pa.Table | pa.RecordBatchReader:
         """Return the rows to write, possibly without loading all."""
@@ -341,41 +330,6 @@ class PassageResult(TableResult):
         else:
             searched = _queries(self.summary)
         return f"{searched}: {counted(len(self.passages), 'passage')}"
-
-
-# Letters and lines have the colour of the notebook's text, be it light or dark; the other colours
-# differ from both backgrounds.
-_COLOURS = (
-    "--ink: currentColor; --faint: currentColor; "
-    "--line: color-mix(in srgb, currentColor 25%, transparent); "
-    "--kept: #3787c0; --gone: #cc6a33; --other: #8a6fc4; --mark: #d6457a;"
-)
-_CLASS = "neardup-chart"
-_WIDTH = "32rem"
-
-
-def chart_in_notebook(values: pa.ChunkedArray, threshold: float | None, counted: str) -> str:
-    """Return the chart of similarities as self-contained HTML.
-
-    Its style sheet changes nothing else. It is empty without similarities. A screen reader sees one
-    picture, so that ids repeated by several charts do no harm.
-    """
-    from neardup.reports.charts import similarity_chart
-    from neardup.reports.page import source_of
-    from neardup.reports.text import escape_text
-
-    similarities = np.asarray(values.cast(pa.float64()).fill_null(np.nan), np.float64)
-    chart = similarity_chart(similarities, threshold, counted)
-    if chart is None:
-        return ""
-    _, title, description = chart.caption
-    label = escape_text(f"{title}. {description}")
-    own = f"margin: 0.5rem 0; max-width: {_WIDTH}; {_COLOURS}"
-    return (
-        f"<style>.{_CLASS} {{ {own}\n{source_of('charts.css')}}}</style>"
-        f'<figure class="{_CLASS}"><figcaption>{escape_text(title)}</figcaption>'
-        f'<div role="img" aria-label="{label}">{chart.svg}</div></figure>'
-    )
 
 
 def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:

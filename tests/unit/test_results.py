@@ -39,9 +39,7 @@ def test_repr_html__bounded_and_inert():
     assert html.count("<tr>") == 11
     assert "and 20 more rows" in html
     assert "0.0333" in html
-    chart, rows = html.split("</figure>")
-    assert chart.count("<svg") == 1
-    assert len(rows) < 3000
+    assert len(html) < 3000
     assert "more rows" not in _Found(RESULT.table.slice(0, 10))._repr_html_()
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
-from neardup.reports.charts import Caption, bars, matrix, similarity_chart
+from neardup.reports.charts import Caption, bars, similarity_chart
 from neardup.reports.examples import (
     Document,
     Example,
@@ -28,8 +28,8 @@ from neardup.reports.text import excerpt, percent, shortened
 from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
-# Passages that are listed, and that are rows of the matrix; files of charts.
-_MOST_LISTED, _MOST_ROWS, _MOST_FILES = 500, 20, 16
+# Passages that are listed, and shown with their text; files of charts.
+_MOST_LISTED, _MOST_SHOWN, _MOST_FILES = 500, 20, 16
 _COLUMNS = (
     *("id", "start", "end", "kept_id", "kept_start", "kept_end", "similarity"),
     *("file", "row", "kept_in"),
@@ -134,7 +134,7 @@ class CutTable:
 
     def wanted(self) -> list[Key]:
         """Return documents with shown texts, the most wanted first."""
-        rows = [*self.examples(), *self.firsts[:_MOST_ROWS].tolist()]
+        rows = [*self.examples(), *self.firsts[:_MOST_SHOWN].tolist()]
         keys = [key for row in map(self.row, rows) for key in (own_key(row), kept_key(row))]
         return [key for key in dict.fromkeys(keys) if key is not None]
 
@@ -190,7 +190,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
             nothing="No text was repeated.",
         ),
         Section("examples", "Before and after", lead, examples=examples),
-        _files_section(cut, texts),
+        _files_section(cut),
         Section("figures", "Similarities", charts=[each for each in charts if each]),
         options_section(summary, _OPTIONS),
     ]
@@ -245,8 +245,8 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
     return Table("Passages, the most repeated first", head, rows, note)
 
 
-def _files_section(cut: CutTable, texts: Mapping[Key, str]) -> Section:
-    """Draw characters lost per file, and files per passage."""
+def _files_section(cut: CutTable) -> Section:
+    """Draw and list the characters lost per file."""
     names, files = cut.files
     if not len(cut):
         return Section("files", "By file")
@@ -257,28 +257,12 @@ def _files_section(cut: CutTable, texts: Mapping[Key, str]) -> Section:
     drawn = [(names[k], (int(totals[k]),)) for k in order[:_MOST_FILES].tolist()]
     parts = {"characters": "gone"}
     caption = Caption("files-chart", "Characters removed by file", description)
-    charts = [bars(caption, parts, drawn)]
-    if len(names) > 1:
-        shown = np.sort(order[:_MOST_FILES])
-        firsts = cut.firsts[:_MOST_ROWS].tolist()
-        cells = np.zeros((len(firsts), len(names)), np.int64)
-        is_shown = cut.groups < len(firsts)
-        np.add.at(cells, (cut.groups[is_shown], files[is_shown]), 1)
-        labels = [
-            f"{k + 1}. {excerpt(_text_of(cut, texts, cut.row(row), k), 40)}"
-            for k, row in enumerate(firsts)
-        ]
-        text = "The darker, the more copies went."
-        caption = Caption("passages-by-file", "Most repeated passages by file", text)
-        columns = [names[k] for k in shown.tolist()]
-        counts, titles = cells[:, shown].tolist(), ("passage", "file")
-        charts.append(matrix(caption, (labels, columns), counts, titles))
     rows = [
         (shortened(names[k]), int(totals[k]), int(n))
         for k, n in zip(order.tolist(), np.bincount(files)[order].tolist(), strict=True)
     ]
     table = Table("Files, the largest loss first", ("file", "characters", "spans"), rows)
-    return Section("files", "By file", charts=charts, tables=[table])
+    return Section("files", "By file", charts=[bars(caption, parts, drawn)], tables=[table])
 
 
 def _example(cut: CutTable, texts: Mapping[Key, str], number: int, title: str) -> Example:

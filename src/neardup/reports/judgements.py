@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rapidfuzz.distance import OSA
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
@@ -28,9 +26,6 @@ _MEANING[UNSURE] = UNSURE
 # Other columns of a table of pairs: ids, values, and columns of both documents.
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
 _OF_BOTH = ("_a", "_b")
-
-# Other names of the column. A name with one typing error counts, too.
-_OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
     Numbers and booleans are labels only in a column such as ``gold_label``, not ``exact_copy``.
     """
     # Only reviewers write notes.
-    if name == NOTE or _is_called_label(name):
+    if name == NOTE:
         return True
     try:
         values = column.unique()
@@ -160,12 +155,8 @@ def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
     if len(values) > 2 * len(_MEANING):
         return False
     words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
-    says_so = any(map(_is_called_label, re.split(r"[\W\d_]+", name)))
-    return bool(words) and words <= (_MEANING.keys() if says_so else _WORDS)
-
-
-def _is_called_label(word: str) -> bool:
-    return any(OSA.distance(word.casefold(), other) <= 1 for other in _OTHER_NAMES)
+    meanings = _MEANING.keys() if LABEL in name.casefold() else _WORDS
+    return bool(words) and words <= meanings
 
 
 def _word(value: Any) -> str:

@@ -186,10 +186,9 @@ class Report:
     @cached_property
     def html(self) -> str:
         """Return the page as HTML."""
-        styles = "".join(
-            map(source_of, ("page.css", "charts.css", *(f"{part}.css" for part in self._parts)))
-        )
-        scripts = "".join(map(source_of, ("page.js", *(f"{part}.js" for part in self._parts))))
+        parts = ("page", *self._parts)
+        styles = "".join(_source_of(f"{part}.css") for part in parts)
+        scripts = "".join(_source_of(f"{part}.js") for part in parts)
         return render(
             "report.html",
             report=self,
@@ -297,7 +296,7 @@ def prose(text: str) -> Markup:
 
 
 @cache
-def source_of(name: str) -> str:
+def _source_of(name: str) -> str:
     """Return a style sheet or a script of the templates."""
     environment = _templates()
     assert environment.loader is not None

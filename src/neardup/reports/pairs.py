@@ -25,8 +25,8 @@ from neardup.tables import Floats, Int32s, Int64s
 
 _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
 _SCORES = ("overlap", "distance")
-# Pairs and documents that are listed.
-_MOST_LISTED, _MOST_DOCUMENTS = 200, 30
+# Pairs that are listed.
+_MOST_LISTED = 200
 
 FindDocument = Callable[[str, str], Document | None]
 """Returns a document by its side, a or b, and its id."""
@@ -98,25 +98,6 @@ class PairTable:
             assert self.scores is not None
             return -self.scores.astype(np.float64)
         return self.similarities
-
-    def partners(self, side: int) -> tuple[Int64s, Int64s]:
-        """Return a side's documents and their numbers of partners."""
-        own, other = self.numbers[side], self.numbers[1 - side]
-        if not self.is_two_sided:
-            own, other = np.minimum(own, other), np.maximum(own, other)
-        # Each pair counts once, whatever its direction.
-        n = len(self.ids)
-        keys = own.astype(np.int64)
-        keys *= n
-        keys += other
-        keys.sort()
-        keys = keys[np.diff(keys, prepend=-1) != 0]
-        counts = np.bincount(keys // n, minlength=n)
-        if not self.is_two_sided:
-            # A document that is paired with itself is one partner.
-            counts += np.bincount(keys[keys % (n + 1) != 0] % n, minlength=n)
-        documents = np.flatnonzero(counts)
-        return documents, counts[documents]
 
     @property
     def stems(self) -> list[str]:
@@ -290,15 +271,10 @@ def pairs_report(
         documents = " and ".join(f"{each:,}" for each in summary.get("documents", ()))
         headline += f" among {documents} documents" if documents else ""
     facts = [Fact(f"{n:,}", "matches" if what == "match" else "pairs")]
-    tables = []
-    for side in range(2 if pairs.is_two_sided else 1) if n else ():
-        members, counts = pairs.partners(side)
+    for side in range(2 if pairs.is_two_sided else 1):
+        numbers = pairs.numbers[side : side + 1] if pairs.is_two_sided else pairs.numbers
         of = f" of side {'ab'[side]}" if pairs.is_two_sided else ""
-        facts.append(Fact(f"{len(members):,}", f"documents{of} in a pair"))
-        best = np.argsort(-counts, kind="stable")[:_MOST_DOCUMENTS]
-        ids = pairs.ids.take(pa.array(members[best])).to_pylist()
-        listed = list(zip(map(shortened, ids), counts[best].tolist(), strict=True))
-        tables.append(Table(f"Documents{of} with most partners", ("id", "partners"), listed))
+        facts.append(Fact(f"{len(np.unique(numbers)):,}", f"documents{of} in a pair"))
     examples = _examples(pairs, chosen["examples"], find)
     lacks = any(not (each.differences.a or each.differences.b) for each in examples)
     sections = [
@@ -315,7 +291,6 @@ def pairs_report(
             tables=[_list_pairs(pairs, labelled)] if n else [],
             nothing="No pair was found.",
         ),
-        Section("partners", "Partners", tables=tables),
     ]
     notes: Sequence[str] = ()
     if labelled is not None:

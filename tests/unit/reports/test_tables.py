@@ -24,26 +24,6 @@ def rows_of(table, block_rows=3):
     return TableRows.of_table(table, block_rows=block_rows)
 
 
-@example([(0, 1), (0, 1), (1, 0), (2, 2)], 2)
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.integers(1, 9))
-def test_partners__as_counted_one_by_one(pairs, block_rows):
-    ids = [[f"d{pair[side]}" for pair in pairs] for side in (0, 1)]
-    table = pa.table({"id_a": ids[0], "id_b": ids[1], "similarity": [0.5] * len(pairs)})
-    for is_two_sided in (True, False):
-        read = read_pairs(rows_of(table, block_rows), None, is_two_sided)
-        for side in range(1 + is_two_sided):
-            members, counts = read.partners(side)
-            found = read.ids.take(pa.array(members))
-            own, other = ids[side], ids[1 - side]
-            if not is_two_sided:
-                own, other = own + other, other + own
-            partners = {}
-            for one, two in zip(own, other, strict=True):
-                partners.setdefault(one, set()).add(two)
-            expected = {name: len(each) for name, each in partners.items()}
-            assert dict(zip(found.to_pylist(), counts.tolist(), strict=True)) == expected
-
-
 def test_read_pairs__rows_without_a_similarity_are_left_out():
     table = pa.table({"id_a": ["a", "b"], "id_b": ["c", "d"], "similarity": [None, 0.5]})
     pairs = read_pairs(rows_of(table), None)

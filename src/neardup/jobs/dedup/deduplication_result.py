@@ -10,7 +10,6 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.matching.measures import Number
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.results import chart_in_notebook
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import OF_INPUTS
@@ -75,14 +74,6 @@ class DeduplicationResult(Selection):
             f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed"
             + ("" if copies is None else f", {copies:,} of those exact copies")
         )
-
-    def _chart(self) -> str:
-        import pyarrow.compute as pc
-
-        # Exact copies would dwarf every other bar.
-        is_copy = pc.fill_null(self.removed["exact_copy"], False)
-        similarities = self.removed["similarity"].filter(pc.invert(is_copy))
-        return chart_in_notebook(similarities, self.summary["threshold"], "near-duplicates")
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         clusters = partial(self._cluster_rows, self._find_clusters())
