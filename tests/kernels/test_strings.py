@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.ids import hash_ids
+from neardup.files.documents import hash_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.tables import Texts
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.conversion import Conversion, converted_name
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.streams import COMPRESSIONS, LocalDestination
+from neardup.files.writers import Conversion, converted_name
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.files import compress, copy_rows, decompress

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.conversion import converted_name
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import converted_name
 from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.conversion import Conversion, converted_name
 from neardup.files.cuts import Cuts
 from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import COMPRESSIONS, LocalDestination
+from neardup.files.writers import Conversion, converted_name
 from tests.cuts import Span, cut, spans_of
 from tests.each import each_of
 from tests.examples import examples

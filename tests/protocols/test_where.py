@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.files import rawrows
-from neardup.files.conversion import converted_name
+from neardup.files.writers import converted_name
 from tests.protocols.format_cases import CASES
 from tests.protocols.format_reading import FILES
 

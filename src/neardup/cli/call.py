@@ -298,9 +298,9 @@ class FolderOutput(_Output):
 
         ``others`` are other inputs. ``index`` may not hold the output. ``is_copy`` checks the room.
         """
-        from neardup.files.conversion import check_conversion, check_types
         from neardup.files.destinations import check_apart, check_outside, check_room
         from neardup.files.inputs import origins_of
+        from neardup.files.writers import check_conversion, check_types
 
         output, format_ = self._options.output, self._options.format
         if self._is_streamed:

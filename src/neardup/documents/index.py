@@ -28,8 +28,7 @@ from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, ne
 from neardup.documents.values import Id, check_kept, reason_of
 from neardup.documents.view import OpenDocuments, RowsInMemory, combine
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
-from neardup.files.ids import choose_id_column, join_ids
-from neardup.files.passes import ReadingPass
+from neardup.files.documents import ReadingPass, choose_id_column, join_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import IndexHandle, store_frequencies

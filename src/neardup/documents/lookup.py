@@ -24,7 +24,7 @@ from neardup.documents.queries import (
     queries_of_texts,
 )
 from neardup.documents.view import OpenDocuments
-from neardup.files.passes import read_text_block
+from neardup.files.documents import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SharedIndex
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap

@@ -16,11 +16,11 @@ import pyarrow as pa
 from neardup.documents.index import DocumentHandle
 from neardup.documents.view import OpenDocuments
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.documents import as_text
 from neardup.files.formats import is_readable
-from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
-from neardup.files.parquet import TableWriter
 from neardup.files.rows import RowWriter
+from neardup.files.writers import TableWriter
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
 from neardup.options.groups import AgainstOptions

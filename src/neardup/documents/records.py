@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.documents.queries import Queries, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id
-from neardup.files.ids import as_text, hash_ids
+from neardup.files.documents import as_text, hash_ids
 from neardup.index.segments import pack_table, unpack_table
 from neardup.matching.join import cut_runs
 from neardup.tables import (

@@ -34,7 +34,7 @@ from neardup.documents.records import (
     sets_of_indexed,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.files.ids import as_text, common_id_type
+from neardup.files.documents import as_text, common_id_type
 from neardup.index.segments import (
     SMALL_PAGE,
     CheckedArray,

@@ -16,7 +16,7 @@ from neardup.documents.records import user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme
 from neardup.documents.segment import DocumentSegment
 from neardup.files.arrowcolumns import joined
-from neardup.files.ids import hash_id, join_ids
+from neardup.files.documents import hash_id, join_ids
 from neardup.index.index import OpenIndex
 from neardup.index.segments import check_all, open_segment
 from neardup.index.store import Contents

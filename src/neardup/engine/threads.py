@@ -38,8 +38,7 @@ from neardup.engine.engine import (
     pick_placed,
     read_sets_of,
 )
-from neardup.files.ids import EarlyIds, choose_id_column
-from neardup.files.passes import ReadingPass
+from neardup.files.documents import EarlyIds, ReadingPass, choose_id_column
 from neardup.files.streams import file_has_changed
 from neardup.index.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs

@@ -23,19 +23,27 @@ from neardup.files.columnpaths import (
     with_columns,
     with_values_at,
 )
-from neardup.files.cuts import Cuts, fill_holes, join_texts, null_text
+from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import IN_MEMORY as LANGUAGE_IN_MEMORY
 from neardup.files.problems import (
     SAMPLED_ROWS,
-    Problems,
     check_columns,
     encoding_advice,
     id_advice,
     not_utf8,
     null_rows,
+    null_text,
     string_values,
 )
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, order_of
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    Problems,
+    RowBlock,
+    join_texts,
+    order_of,
+)
 from neardup.files.streams import check_unpacked, one_line
 from neardup.tables import Int64s
 

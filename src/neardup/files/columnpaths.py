@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,6 @@ Path = tuple[str | int, ...]
 """A column, then what is within it: names of fields, and numbers of elements from 0."""
 
 _STEP = re.compile(r"\.|\[(\d{1,9})\]")
-
-# Similar names are found by their letters, and by the part after the last dot.
-_MOST_NEAR, _LEAST_LIKENESS = 3, 0.7
 
 
 class _Missing:
@@ -224,14 +220,3 @@ def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
 def _is_list(kind: pa.DataType) -> bool:
     names = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
     return any(getattr(pa.types, f"is_{name}")(kind) for name in names)
-
-
-# Names that a message lists.
-
-
-def near_first(name: str, names: Sequence[str]) -> list[str]:
-    """Return names in their order, but similar ones first."""
-    last = name.rpartition(".")[2]
-    near = [other for other in names if other.rpartition(".")[2].casefold() == last.casefold()]
-    near += get_close_matches(name, names, _MOST_NEAR, _LEAST_LIKENESS)
-    return list(dict.fromkeys([*near[:_MOST_NEAR], *names]))

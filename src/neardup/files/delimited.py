@@ -28,13 +28,14 @@ import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import Misread, TableBlock, filter_rows, one_array
-from neardup.files.encodings import LOOKED_AT, check_mark, encoding_of, is_utf8
-from neardup.files.problems import Problems, encoding_advice, not_decodable
-from neardup.files.rawrows import MAX_ROW_BYTES
+from neardup.files.encodings import is_utf8
+from neardup.files.problems import encoding_advice, not_decodable
+from neardup.files.rawrows import LOOKED_AT, MAX_ROW_BYTES, check_mark, encoding_of
 from neardup.files.rows import (
     ColumnNames,
     Mask,
     ParsedRows,
+    Problems,
     RowBlock,
     RowWriter,
     Source,

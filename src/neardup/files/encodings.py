@@ -6,93 +6,17 @@ are cut by their code units.
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
 from neardup.files.streams import COMPRESSIONS, suffix_below
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.tables import Bytes
-
-
-BYTE_ORDER_MARK = codecs.BOM_UTF8
-
-MARK_BYTES = 4
-"""The longest byte-order mark."""
-
-LOOKED_AT = 1 << 16
-"""How much of a file is checked for UTF-8 although another encoding is named."""
-
-# Byte-order marks and their encodings, longer marks before their prefixes.
-_MARKS = (
-    ("utf-32-le", codecs.BOM_UTF32_LE),
-    ("utf-32-be", codecs.BOM_UTF32_BE),
-    ("utf-16-le", codecs.BOM_UTF16_LE),
-    ("utf-16-be", codecs.BOM_UTF16_BE),
-)
-# Encodings with characters whose second byte may be that of an ASCII letter, bracket or backslash.
-_WITH_ASCII_BYTES = frozenset(
-    {"shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "cp949", "cp950", "johab"}
-    | {"big5", "big5hkscs", "gbk", "gb18030"}
-)
-
-
-@dataclass(frozen=True)
-class TextEncoding:
-    """How the characters of a file are written down.
-
-    Parameters
-    ----------
-    codec
-        Python's name of it, with the order of bytes.
-    unit
-        Bytes of a code unit; ASCII characters have their ASCII value in it.
-    mark
-        The byte-order mark that the file begins with.
-    """
-
-    codec: str = "utf-8"
-    unit: int = 1
-    mark: bytes = b""
-
-    @property
-    def has_ascii_bytes(self) -> bool:
-        """Whether bytes of non-ASCII characters may look like ASCII."""
-        return self.codec in _WITH_ASCII_BYTES
-
-
-def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
-    """Return the encoding of a file.
-
-    ``head`` reads its first ``LOOKED_AT`` bytes. They have the byte order of UTF-16 and UTF-32; the
-    default is little-endian. If an encoding of one byte per character is named, and the bytes are
-    valid UTF-8 beyond ASCII, the file is UTF-8: so files of several encodings can be read together.
-    """
-    codec = "utf-8" if name is None else codecs.lookup(name).name
-    if codec in ("utf-8", "utf-8-sig"):
-        return TextEncoding(mark=BYTE_ORDER_MARK)
-    if not codec.startswith(("utf-16", "utf-32")):
-        is_utf8 = _has_single_bytes(codec) and _is_utf8_beyond_ascii(head())
-        return TextEncoding(mark=BYTE_ORDER_MARK) if is_utf8 else TextEncoding(codec)
-    family = codec[: len("utf-16")]
-    beginning = head()
-    for exact, mark in _MARKS:
-        if exact.startswith(codec) and beginning.startswith(mark):
-            return TextEncoding(exact, int(family[-2:]) // 8, mark)
-    return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
-
-
-def _has_single_bytes(codec: str) -> bool:
-    """Return whether an encoding has 256 single-byte characters."""
-    return codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
@@ -106,30 +30,6 @@ def is_utf8(data: bytes | memoryview) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _is_utf8_beyond_ascii(head: bytes) -> bool:
-    try:
-        return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()
-    except UnicodeDecodeError:
-        return False
-
-
-def encoding_by_mark(head: bytes) -> str | None:
-    """Return the encoding of a non-UTF-8 byte-order mark, or None."""
-    found = next((name for name, mark in _MARKS if head.startswith(mark)), None)
-    return None if found is None else found[: len("utf-16")]
-
-
-def check_mark(head: bytes, encoding: str | None, path: str) -> None:
-    """Raise for another encoding's mark, unless an encoding is chosen."""
-    found = encoding_by_mark(head[:MARK_BYTES]) if encoding is None else None
-    if found is not None:
-        message = (
-            f"the file begins with the byte-order mark of {found.upper()}; read it with "
-            f"encoding {found} (--encoding {found})"
-        )
-        raise InvalidInputError(message, path=path)
 
 
 # Kinds of binary files.

@@ -15,9 +15,8 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.encodings import IN_MEMORY
 from neardup.files.formats import has_rows
-from neardup.files.problems import Problems
 from neardup.files.rawrows import MAX_ROW_BYTES
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter, Source
 from neardup.files.streams import NamedFile, path_of
 from neardup.options.groups import InputOptions
 from neardup.tables import Int64s

@@ -18,10 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import MissingExtraError
-from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
+from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.plain import ExtractedFileSource, UnreadableFileError, extract_texts
-from neardup.files.problems import Problems, not_utf8
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, Source
+from neardup.files.problems import not_utf8
+from neardup.files.rawrows import encoding_by_mark
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, Source
 from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
 

@@ -55,7 +55,7 @@ class JsonArraySource(JsonSource):
 
     def _block(self, raw: RawRows) -> RowBlock:
         block = JsonBlock(self.location, raw, self.encoding.codec)
-        block.are_lines = False
+        block.are_lines, block.advice = False, ""
         return block
 
     def writer(self, folder: Destination) -> RowWriter:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,9 +25,9 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, kind_of
 from neardup.files.columnpaths import MISSING, element_of, leaves_of_row, splits, value_in
-from neardup.files.cuts import Cuts, Holes, join_texts, null_text
+from neardup.files.cuts import Cuts, Holes
 from neardup.files.encodings import is_utf8
-from neardup.files.problems import BadRowError, Problems, id_advice, no_column, not_decodable
+from neardup.files.problems import id_advice, no_column, not_decodable, null_text
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     Cutter,
@@ -36,7 +37,16 @@ from neardup.files.rawrows import (
     cut_lines,
     written_slices,
 )
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, order_of
+from neardup.files.rows import (
+    BadRowError,
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    Problems,
+    RowBlock,
+    join_texts,
+    order_of,
+)
 from neardup.kernels.text import jsonstrings as kernel
 from neardup.tables import Bytes, Int64s, offsets_of
 
@@ -321,7 +331,7 @@ def objects_to_table(raw: RawRows, *, path: str, names: Sequence[str] | None = N
 
 
 def parse_objects(
-    raw: RawRows, columns: ColumnNames, *, path: str, skip_bad: bool, advice: str = ""
+    raw: RawRows, columns: ColumnNames, *, path: str, skip_bad: bool, advice: str | None = ""
 ) -> ParsedRows:
     """Parse the named columns of JSON objects.
 
@@ -337,10 +347,12 @@ def parse_objects(
     skip_bad
         List rows that cannot be used instead of raising an error.
     advice
-        Added to the error about a row that is not a JSON object.
+        Added to the error about a row that is not a JSON object; None finds it by the first row.
     """
     found = JsonValues.find(raw, columns.names)
     refused = ~_are_usable(found, columns)
+    if advice is None:
+        advice = "" if skip_bad or not refused.any() else _other_format(raw)
     try:
         rows, reasons = _columns_of(raw, found, refused, columns, advice)
     except pa.ArrowInvalid:
@@ -535,25 +547,30 @@ _OTHER_FORMATS = {
 }
 _TEXT = "; input_format text (--input-format text) reads a file as text"
 
+
+def _other_format(raw: RawRows) -> str:
+    """Suggest another format if a file's first row is not an object."""
+    if raw.numbers[0] != 1 or not is_utf8(raw[0]):
+        return ""
+    return _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
+
+
 # A newline in valid JSON is never inside a string, nor are the spaces that touch it.
 _LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
 class JsonBlock(RawBlock):
-    """Rows of JSON objects, with ``advice`` for other values.
+    """Rows of JSON objects.
 
-    ``advice`` is a remedy in errors. With ``are_lines`` each row has its line end.
+    ``advice`` is a remedy for other values, as ``parse_objects`` takes it. With ``are_lines`` each
+    row has its line end.
     """
 
-    advice: str = ""
+    advice: str | None = None
     are_lines: bool = True
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        advice = self.advice
-        is_first = len(raw) and raw.numbers[0] == 1 and not advice and not skip_bad
-        if is_first and self.are_lines and is_utf8(raw[0]):
-            advice = _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
-        return parse_objects(raw, columns, path=self.path, skip_bad=skip_bad, advice=advice)
+        return parse_objects(raw, columns, path=self.path, skip_bad=skip_bad, advice=self.advice)
 
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         return objects_to_table(raw, path=self.path, names=names)
@@ -607,19 +624,23 @@ class JsonSource(RawSource):
         """Return the first object's names, None if none near start."""
         source = copy(self)
         source.block_bytes = 1 << 16
-        for block in source._read_blocks():  # noqa: SLF001 - of this class
-            rows = block.objects(())
-            assert rows is not None
-            first = next((row for row in rows if row.is_valid), None)
-            return None if first is None else pa.schema(_fields_of(json.loads(first.as_py())))
+        block = next(source._read_blocks(), None)  # noqa: SLF001 - of this class
+        if not isinstance(block, JsonBlock):
+            return None
+        raw, _ = block._decoded(skip_bad=True)  # noqa: SLF001 - of a class above
+        for index in range(len(raw)):
+            with suppress(BadRowError):
+                return pa.schema(_fields_of(load_object(raw[index])))
         return None
 
 
 def _fields_of(row: Mapping[str, Any]) -> list[pa.Field]:
     """Return the names of an object as fields without types."""
+    # Half of a surrogate pair cannot be in a name of Arrow.
+    names = [name.encode(errors="replace").decode() for name in row]
     return [
         pa.field(name, pa.struct(_fields_of(value)) if isinstance(value, dict) else pa.null())
-        for name, value in row.items()
+        for name, value in zip(names, row.values(), strict=True)
     ]
 
 
@@ -641,7 +662,7 @@ class JsonLinesSource(JsonSource):
         *,
         encoding: str | None = None,
         block_bytes: int = BLOCK_BYTES,
-        advice: str = "",
+        advice: str | None = None,
     ) -> None:
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._advice = advice

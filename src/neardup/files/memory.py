@@ -104,7 +104,7 @@ class MemorySource(Source):
     def writer(self, folder: Destination) -> RowWriter:
         """Open a Parquet writer with the schema of the table."""
         # The writer of Parquet takes long to import, and few runs write rows of memory.
-        from neardup.files.parquet import TableWriter
+        from neardup.files.writers import TableWriter
 
         return TableWriter(folder / WRITTEN_AS, self._table.schema)
 

@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.cuts import fill_holes
-from neardup.files.encodings import BYTE_ORDER_MARK, HEAD_BYTES, foreign_kind, is_utf8
-from neardup.files.problems import Problems, check_columns
+from neardup.files.encodings import HEAD_BYTES, foreign_kind, is_utf8, language_of_file
+from neardup.files.problems import check_columns
 from neardup.files.rawrows import (
     BLOCK_BYTES,
+    BYTE_ORDER_MARK,
     MAX_ROW_BYTES,
     Cut,
     Cutter,
@@ -38,7 +39,7 @@ from neardup.files.rawrows import (
     cut_nothing,
     line_ends,
 )
-from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
+from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock
 from neardup.files.streams import InputStream, OutputStream, suffix_below
 from neardup.options.groups import InputOptions
 from neardup.runs.disk import write_all
@@ -146,7 +147,11 @@ class TextLinesSource(_TextSource):
 
 
 class _TextBlock(RawBlock):
-    """Rows that are texts."""
+    """Rows that are texts, perhaps programs."""
+
+    def __init__(self, path: str, raw: RawRows, codec: str) -> None:
+        super().__init__(path, raw, codec)
+        self.language = language_of_file(path)
 
     @abstractmethod
     def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:

@@ -1,20 +1,19 @@
-"""Rows that cannot be used, raised as errors or collected."""
+"""Errors of columns that are not there, and of bytes that are not text."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError, in_python, option_name
-from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
+from neardup.errors import InvalidInputError, option_name
+from neardup.files.columnpaths import leaves_of_schema, path_in, with_columns
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
-from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows
+from neardup.files.rows import DEFAULT_ID, ColumnNames
 
 # Errors of columns: the existing ones, and the option that names another.
 
@@ -22,6 +21,9 @@ from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows
 _MAX_NAMES = 20
 SAMPLED_ROWS = 100
 _MAX_SUGGESTED = 3
+
+# Similar names are found by their letters, and by the part after the last dot.
+_MOST_NEAR, _LEAST_LIKENESS = 3, 0.7
 
 # A column of texts is at least so long, in the mean, as a part of the longest one.
 _LEAST_SHARE = 0.25
@@ -42,6 +44,14 @@ def listed_names(name: str, names: Sequence[str]) -> str:
     """List the existing columns, the most similar names first."""
     listed = ", ".join(map(repr, near_first(name, names)[:_MAX_NAMES]))
     return f"{listed} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else listed
+
+
+def near_first(name: str, names: Sequence[str]) -> list[str]:
+    """Return names in their order, but similar ones first."""
+    last = name.rpartition(".")[2]
+    near = [other for other in names if other.rpartition(".")[2].casefold() == last.casefold()]
+    near += get_close_matches(name, names, _MOST_NEAR, _LEAST_LIKENESS)
+    return list(dict.fromkeys([*near[:_MOST_NEAR], *names]))
 
 
 def _remedy(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
@@ -90,73 +100,14 @@ def likely_texts(values: Mapping[str, Sequence[Any]]) -> list[str]:
     return [name for name, length in lengths.items() if length >= least][:_MAX_SUGGESTED]
 
 
+def null_text(names: Sequence[str]) -> str:
+    """Describe a row with null in all text columns."""
+    if len(names) == 1:
+        return f"column {names[0]!r} is null"
+    return f"columns {', '.join(map(repr, names))} are null"
+
+
 _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-
-
-class BadRowError(Exception):
-    """Error for an unusable row, with the reason."""
-
-
-class Problems:
-    """The bad rows of one call of ``parse``.
-
-    Parameters
-    ----------
-    numbers
-        Numbers of the parsed rows in the file.
-    path
-        File, None for data in memory.
-    skip_bad
-        Collect bad rows; else the first is an error.
-
-    Attributes
-    ----------
-    numbers
-        As given.
-    bad
-        Which of the parsed rows are bad so far.
-    """
-
-    def __init__(self, numbers: npt.NDArray[np.int64], path: str | None, skip_bad: bool) -> None:
-        self.numbers, self._path, self._skip_bad = numbers, path, skip_bad
-        self.bad = np.zeros(len(numbers), np.bool_)
-        self._skipped: list[tuple[int, str]] = []
-
-    def add(self, index: int, reason: str) -> None:
-        """Record a bad row by index, or raise InvalidInputError."""
-        number = int(self.numbers[index])
-        if not self._skip_bad:
-            if self._path is None:
-                message = f"row {number}: {reason}"
-                raise InvalidInputError(message, row=number, is_bad_row=True)
-            raise InvalidInputError(reason, path=self._path, row=number, is_bad_row=True)
-        if not self.bad[index]:
-            self.bad[index] = True
-            self._skipped.append((number, in_python(reason)))
-
-    def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
-        """Insert nulls for bad rows missing in ``rows``, listing them."""
-        if not self._skipped:
-            return rows
-        places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
-
-        def spread(array: pa.Array | None) -> pa.Array | None:
-            return None if array is None else array.take(places)
-
-        skipped = sorted(self._skipped + rows.skipped)
-        return ParsedRows(spread(rows.text), spread(rows.id), spread(rows.order), skipped)
-
-    def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
-        """Make the bad rows null and list them."""
-        if not self._skipped:
-            return rows
-        bad = pa.array(self.bad)
-
-        def blank(array: pa.Array | None) -> pa.Array | None:
-            return None if array is None else pc.if_else(bad, pa.scalar(None, array.type), array)
-
-        skipped = sorted(self._skipped)
-        return ParsedRows(blank(rows.text), blank(rows.id), blank(rows.order), skipped)
 
 
 def check_columns(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, in_python
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ParsedRows:
     """The columns of some rows of a block, in order.
 
     ``text`` is a string array (int32 or int64 offsets) of valid UTF-8, or a binary one of files
-    that are read as bytes; of several columns, joined by ``files.cuts.join_texts``. It is null
+    that are read as bytes; of several columns, joined by ``join_texts``. It is null
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
@@ -109,6 +109,102 @@ def columns_of_order(order: pa.Array | None, n_columns: int) -> list[pa.Array]:
     return columns
 
 
+def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """Join strings row by row, null if all columns are.
+
+    A null beside other texts counts as an empty one, so that each text has as many parts as there
+    are columns.
+    """
+    if len(columns) == 1:
+        return columns[0]
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from neardup.files.cuts import SEPARATOR
+
+    # Together they may be too long for 32-bit offsets.
+    wide = [column.cast(pa.large_string()) for column in columns]
+    separator = pa.scalar(SEPARATOR, pa.large_string())
+    joined = pc.binary_join_element_wise(
+        *wide, separator, null_handling="replace", null_replacement=""
+    )
+    is_null = wide[0].is_null()
+    for column in wide[1:]:
+        is_null = pc.and_(is_null, column.is_null())
+    return pc.if_else(is_null, pa.scalar(None, pa.large_string()), joined)
+
+
+class BadRowError(Exception):
+    """Error for an unusable row, with the reason."""
+
+
+class Problems:
+    """The bad rows of one call of ``parse``.
+
+    Parameters
+    ----------
+    numbers
+        Numbers of the parsed rows in the file.
+    path
+        File, None for data in memory.
+    skip_bad
+        Collect bad rows; else the first is an error.
+
+    Attributes
+    ----------
+    numbers
+        As given.
+    bad
+        Which of the parsed rows are bad so far.
+    """
+
+    def __init__(self, numbers: Int64s, path: str | None, skip_bad: bool) -> None:
+        self.numbers, self._path, self._skip_bad = numbers, path, skip_bad
+        self.bad = np.zeros(len(numbers), np.bool_)
+        self._skipped: list[tuple[int, str]] = []
+
+    def add(self, index: int, reason: str) -> None:
+        """Record a bad row by index, or raise InvalidInputError."""
+        number = int(self.numbers[index])
+        if not self._skip_bad:
+            if self._path is None:
+                message = f"row {number}: {reason}"
+                raise InvalidInputError(message, row=number, is_bad_row=True)
+            raise InvalidInputError(reason, path=self._path, row=number, is_bad_row=True)
+        if not self.bad[index]:
+            self.bad[index] = True
+            self._skipped.append((number, in_python(reason)))
+
+    def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Insert nulls for bad rows missing in ``rows``, listing them."""
+        if not self._skipped:
+            return rows
+        import pyarrow as pa
+
+        places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
+
+        def spread(array: pa.Array | None) -> pa.Array | None:
+            return None if array is None else array.take(places)
+
+        skipped = sorted(self._skipped + rows.skipped)
+        return ParsedRows(spread(rows.text), spread(rows.id), spread(rows.order), skipped)
+
+    def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Make the bad rows null and list them."""
+        if not self._skipped:
+            return rows
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        bad = pa.array(self.bad)
+
+        def blank(array: pa.Array | None) -> pa.Array | None:
+            return None if array is None else pc.if_else(bad, pa.scalar(None, array.type), array)
+
+        skipped = sorted(self._skipped)
+        return ParsedRows(blank(rows.text), blank(rows.id), blank(rows.order), skipped)
+
+
 class RowBlock(ABC):
     """Consecutive rows of one source."""
 
@@ -122,7 +218,7 @@ class RowBlock(ABC):
     """The source that has read the rows; None for rows that were made."""
 
     language: int = 0
-    """The language of programs by the ending of their file, a number of ``files.encodings``."""
+    """The language of a program by the ending of its file, a number of ``files.encodings``."""
 
     def __len__(self) -> int:
         return len(self.numbers)

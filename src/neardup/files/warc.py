@@ -19,12 +19,11 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.encodings import BYTE_ORDER_MARK
 from neardup.files.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
-from neardup.files.problems import Problems, check_columns
-from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.problems import check_columns
+from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, RawBlock, RawRows, RawSource
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:

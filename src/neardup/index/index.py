@@ -19,10 +19,17 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import StoredBlock
+from neardup.files.documents import (
+    FIRST_LOOK,
+    as_text,
+    check_unique,
+    common_id_type,
+    hash_ids,
+    other_ids,
+)
 from neardup.files.encodings import languages_of_ids
-from neardup.files.ids import FIRST_LOOK, as_text, check_unique, common_id_type, hash_ids, other_ids
-from neardup.files.parquet import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
+from neardup.files.writers import TableWriter
 from neardup.index.store import Contents, Manifest
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner

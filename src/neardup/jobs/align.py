@@ -18,9 +18,8 @@ from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.errors import InvalidParameterError
-from neardup.files.ids import common_id_type
+from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
-from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
 from neardup.jobs.align_other import (

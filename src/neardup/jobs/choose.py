@@ -8,8 +8,8 @@ from dataclasses import replace
 from neardup.engine.engine import Engine
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
+from neardup.files.documents import keep_extracted
 from neardup.files.inputs import check_effect, resolve_inputs
-from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.keep import KeepPolicy, parse_keep

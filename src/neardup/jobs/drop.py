@@ -11,9 +11,8 @@ import numpy as np
 
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.ids import IdTable, as_text
+from neardup.files.documents import IdTable, as_text, keep_extracted
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import keep_extracted
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions

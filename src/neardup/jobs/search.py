@@ -23,7 +23,7 @@ from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Means, each_block
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import joined
-from neardup.files.ids import choose_id_column, common_id_type
+from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex

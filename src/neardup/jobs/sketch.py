@@ -11,9 +11,17 @@ import pyarrow as pa
 
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
-from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type
+from neardup.files.documents import (
+    EarlyIds,
+    ReadingPass,
+    TextBlock,
+    check_unique,
+    choose_id_column,
+    common_id_type,
+    keep_extracted,
+    read_text_block,
+)
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
-from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
 from neardup.options.documents import SketchOptions

@@ -216,7 +216,7 @@ def _write_groups(
     groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
 ) -> None:
     # Tables as text do not load the Parquet writer.
-    from neardup.files.parquet import TableWriter
+    from neardup.files.writers import TableWriter
 
     with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
         for group in groups:
@@ -507,7 +507,7 @@ def write_rows(
     of each block. Idle threads of a map may help; the files are the same without them.
     """
     # Loads all writers, which results that are tables do not need.
-    from neardup.files.conversion import Conversion
+    from neardup.files.writers import Conversion
 
     documents = ~sides[SKIPPED]
     converted = Conversion(source, output_format, documents)

@@ -9,8 +9,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.ids import choose_id_column, join_ids
-from neardup.files.passes import ReadingPass, read_text_block
+from neardup.files.documents import ReadingPass, choose_id_column, join_ids, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.index import RowPlaces
 from neardup.tables import (

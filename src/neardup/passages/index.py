@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.ids import as_text, common_id_type, join_ids
-from neardup.files.passes import ReadingPass
+from neardup.files.documents import ReadingPass, as_text, common_id_type, join_ids
 from neardup.files.rows import Source
 from neardup.index.handle import IndexHandle, store_frequencies
 from neardup.index.index import (

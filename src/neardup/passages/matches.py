@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.kernels.text import tokens
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.files.documents import IdTable, as_text
 from neardup.files.folders import FILES
-from neardup.files.ids import IdTable, as_text
 from neardup.index.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.index.store import SegmentRecord
 from neardup.kernels.passage import segments

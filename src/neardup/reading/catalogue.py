@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.ids import check_unique, common_id_type
+from neardup.files.documents import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.matching.keep import join_order_columns
 from neardup.reading.sign import ReadingPlan, numbers_of

@@ -390,7 +390,7 @@ def write_lines(
 
     ``destination`` receives the lines source by source.
     """
-    from neardup.files.conversion import lines_writer
+    from neardup.files.writers import lines_writer
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))

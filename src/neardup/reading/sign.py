@@ -12,8 +12,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import plain_array
-from neardup.files.ids import hash_ids
-from neardup.files.passes import ReadingPass
+from neardup.files.documents import ReadingPass, hash_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.kernels.common.hashing import mix_words

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.arrowcolumns import ColumnTypes, cast_column, one_array, plain_array
-from neardup.files.ids import as_text, choose_id_column
-from neardup.files.passes import ReadingPass, read_text_block
+from neardup.files.documents import ReadingPass, as_text, choose_id_column, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks

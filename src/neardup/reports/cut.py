@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Caption, bars, similarity_chart

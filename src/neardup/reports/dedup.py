@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.reports.charts import Caption, Chart, banding_chart, bars, similarity_chart
 from neardup.reports.examples import Document, choose_rows, compare_documents

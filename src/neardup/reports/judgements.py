@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.tables import Bools
 
 # The column of judgements, its values, and their meaning. An unsure pair is not a label.

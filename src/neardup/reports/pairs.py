@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.reports.charts import banding_chart, similarity_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents

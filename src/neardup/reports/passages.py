@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import HiddenText, union_lengths

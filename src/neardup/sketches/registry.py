@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, SketchFormatError
-from neardup.files.ids import join_ids
+from neardup.files.documents import join_ids
 from neardup.options.documents import SketchOptions
 from neardup.options.groups import DocumentOptions, FingerprintOptions
 from neardup.options.option import no_effect

@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.arrowcolumns import as_numbers
-from neardup.files.ids import IdTable, as_text, join_ids
+from neardup.files.documents import IdTable, ReadingPass, as_text, join_ids
 from neardup.files.inputs import passed_over
-from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.bucket import components, survivors
 from neardup.matching.keep import parse_keep

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.conversion import converted_name
 from neardup.files.destinations import Target, recover, target_of
+from neardup.files.documents import as_text
 from neardup.files.encodings import IN_MEMORY, language_of_file
 from neardup.files.formats import file_source, has_columns
-from neardup.files.ids import as_text
 from neardup.files.inputs import written_document
 from neardup.files.memory import WRITTEN_AS
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
+from neardup.files.writers import converted_name
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary
 from neardup.outputs.tables import TableRows

@@ -14,12 +14,12 @@ import numpy as np
 
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidParameterError, in_python
-from neardup.files.conversion import check_conversion
 from neardup.files.destinations import check_apart, new_output, target_of
-from neardup.files.ids import as_text, common_id_type
+from neardup.files.documents import as_text, common_id_type
 from neardup.files.inputs import origins_of
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination
+from neardup.files.writers import check_conversion
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
 from neardup.outputs.summary_file import write_summary

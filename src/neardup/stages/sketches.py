@@ -21,7 +21,7 @@ from neardup.errors import (
     SketchMismatchError,
 )
 from neardup.files.destinations import Target, is_standard_output, target_of
-from neardup.files.ids import check_unique
+from neardup.files.documents import check_unique
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import is_remote, open_random
 from neardup.outputs.tables import write_table

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.documents import ReadingPass
 from neardup.files.parquet import ParquetSource
-from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions

@@ -11,8 +11,8 @@ import pytest
 import neardup
 import neardup.cli
 from neardup.errors import InvalidInputError
-from neardup.files.conversion import check_conversion
 from neardup.files.memory import MemorySource
+from neardup.files.writers import check_conversion
 from tests.each import each_of
 
 

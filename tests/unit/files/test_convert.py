@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.conversion import Conversion, converted_name
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import Conversion, converted_name
 from tests.each import each_of
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files.conversion import Conversion
-from neardup.files.encodings import encoding_by_mark, encoding_of
 from neardup.files.formats import file_source
+from neardup.files.rawrows import encoding_by_mark, encoding_of
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import Conversion
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.examples import examples

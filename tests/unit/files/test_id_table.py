@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import InvalidInputError, PassageIndex, ReadOptions
-from neardup.files.ids import IdTable
+from neardup.files.documents import IdTable
 
 ids = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "a" * 9, "b" * 16, "x1", "x2", "x3"]))
 
 
 @given(have=ids, wanted=ids, n_hashes=st.sampled_from([1, 2, 2**64 - 1]))
 def test_find__as_a_list_does(have, wanted, n_hashes):
-    from neardup.files import ids as module
+    from neardup.files import documents as module
 
     real = module.hash_ids
     with patch.object(module, "hash_ids", lambda column: real(column) % np.uint64(n_hashes)):

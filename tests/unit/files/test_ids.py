@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from neardup.files.ids import common_id_type, join_ids
+from neardup.files.documents import common_id_type, join_ids
 from tests.each import each_of
 
 

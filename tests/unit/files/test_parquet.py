@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
-from neardup.files import parquet
-from neardup.files.parquet import ParquetSource, TableWriter
+from neardup.files import parquet, writers
+from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import TableWriter
 from tests.each import each_of
 
 N = 1000
@@ -160,7 +161,7 @@ def test_parse__columns_of_nulls(source):
 
 
 def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "_GROUP_ROWS", 10)
+    monkeypatch.setattr(writers, "_GROUP_ROWS", 10)
     writer = TableWriter(LocalDestination(tmp_path / "x" / "a.parquet"), table().schema)
     for _ in range(3):
         writer.append(table(6))
@@ -212,7 +213,7 @@ def test_table_writer__groups_and_digest(tmp_path, sizes):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_table_writer__disk_full(monkeypatch):
     writer = TableWriter(LocalDestination(Path("/dev/full")), table().schema)
-    monkeypatch.setattr("neardup.files.parquet._GROUP_ROWS", 10)
+    monkeypatch.setattr("neardup.files.writers._GROUP_ROWS", 10)
     texts = np.random.default_rng(2).bytes(1 << 20).hex()
     large = table(40).set_column(0, "text", pa.array([texts] * 40))
     with pytest.raises(

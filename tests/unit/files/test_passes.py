@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.files.delimited import DelimitedSource
+from neardup.files.documents import ReadingPass
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
-from neardup.files.passes import ReadingPass
 from neardup.files.plain import TextFileSource
 from neardup.runs.runner import Runner
 from tests.each import each_of

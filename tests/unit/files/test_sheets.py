@@ -19,13 +19,13 @@ from neardup.errors import (
     MissingExtraError,
     ReadError,
 )
-from neardup.files import conversion as convert
 from neardup.files import sheets, spreadsheet
-from neardup.files.conversion import check_conversion
+from neardup.files import writers as convert
 from neardup.files.formats import file_source
 from neardup.files.inputs import resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import check_conversion
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import xlsx_of

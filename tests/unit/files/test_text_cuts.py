@@ -11,12 +11,12 @@ import pytest
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
-from neardup.files.conversion import Conversion
 from neardup.files.cuts import Cuts
 from neardup.files.formats import file_source
 from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
 from neardup.files.streams import LocalDestination
+from neardup.files.writers import Conversion
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import InputOptions
 from tests.each import each_of

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files.ids import EarlyIds
+from neardup.files.documents import EarlyIds
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import ids as ids_module
-from neardup.files.ids import check_unique
+from neardup.files import documents as ids_module
+from neardup.files.documents import check_unique
 from neardup.reading.catalogue import IdLookup
 from tests.catalogues import COLUMNS, Ids, make_catalogue
 

@@ -20,8 +20,7 @@ import numpy as np
 from neardup.engine.engine import Change, Revisited
 from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, local_workspace
 from neardup.errors import InvalidInputError, NeardupError, WriteError
-from neardup.files.ids import choose_id_column
-from neardup.files.passes import name_remedy
+from neardup.files.documents import choose_id_column, name_remedy
 from neardup.files.remote import RemoteDestination
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.ids import as_text
+from neardup.files.documents import as_text
 from neardup.jobs.cut.plan import CutSpans, spell_sides
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables

@@ -17,8 +17,8 @@ from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import key_of, open_engine
 from neardup.errors import InvalidParameterError
+from neardup.files.documents import keep_extracted
 from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
-from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     Reference,

@@ -14,7 +14,7 @@ from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, each_block
 from neardup.errors import InvalidParameterError
-from neardup.files.ids import choose_id_column, common_id_type
+from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex

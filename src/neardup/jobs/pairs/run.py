@@ -13,8 +13,8 @@ import pyarrow as pa
 from neardup.engine.engine import Engine
 from neardup.engine.opening import key_of, key_with_index
 from neardup.errors import InvalidInputError, option_name
+from neardup.files.documents import keep_extracted
 from neardup.files.inputs import Inputs, check_effect, name_apart, passed_over
-from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names
 from neardup.files.rows import Source
 from neardup.jobs.pairs.blocked import route_by_extent

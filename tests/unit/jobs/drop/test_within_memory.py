@@ -10,7 +10,7 @@ import pytest
 
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidInputError
-from neardup.files import ids as id_table
+from neardup.files import documents as id_table
 from neardup.files.inputs import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.options.documents import DropOptions

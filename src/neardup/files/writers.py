@@ -1,4 +1,4 @@
-"""Convert rows of any source to tables or another format.
+"""Writers of Parquet, and of rows of any source in another format.
 
 Rows of tables have types. For JSON a first pass over the documents finds the type of each column:
 one that all of its values have in common, else text, by one rule (``arrowcolumns.as_text``). So no
@@ -7,9 +7,10 @@ row is left out for its values, and types do not depend on the ends of blocks.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,147 @@ import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.arrowcolumns import ColumnTypes, fitted
-from neardup.files.parquet import TableWriter
 from neardup.files.rawrows import RawWriter
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import COMPRESSIONS, Buffer, OutputStream, compression_of
+from neardup.files.streams import (
+    COMPRESSIONS,
+    Buffer,
+    OutputStream,
+    compression_of,
+    one_line,
+    writing,
+)
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
+
+# Parquet.
+
+_GROUP_ROWS = 1 << 17
+_GROUP_BYTES = 64 << 20
+
+
+class TableWriter(RowWriter):
+    """Writer of rows in row groups of tens of megabytes.
+
+    Columns are compressed with Zstandard, and pages have checksums.
+
+    Parameters
+    ----------
+    destination
+        The file; folders on the way are created, an existing file is replaced.
+    schema
+        Of all rows, with the metadata to keep.
+    digest
+        Gets the bytes of the file, if it is given.
+    """
+
+    def __init__(self, destination: Destination, schema: pa.Schema, digest: Any = None) -> None:
+        self._destination = destination
+        self._waiting: list[pa.Table] = []
+        self._rows = self._bytes = 0
+        self._is_closed = self._has_failed = False
+        with writing(destination), _fitting(destination):
+            # A schema that Parquet cannot hold is refused before there is a file.
+            pq.ParquetWriter(pa.BufferOutputStream(), schema).close()
+            self._file = destination.create()
+            sink = _Sink(self._file, digest)
+            self._writer: Any = pq.ParquetWriter(
+                sink, schema, compression="zstd", write_page_checksum=True
+            )
+
+    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
+        """Return the selected rows, all columns."""
+        return block.to_table(select) if select.any() else None
+
+    def append(self, prepared: pa.Table | None) -> None:
+        """Append a table of the writer's schema."""
+        if prepared is None:
+            return
+        self._waiting.append(prepared)
+        self._rows += len(prepared)
+        self._bytes += prepared.nbytes
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def write_group(self, table: pa.Table) -> None:
+        """Append a table of the writer's schema as one group."""
+        self._flush()
+        self._put(table)
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._put(pa.concat_tables(self._waiting))
+        self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def _put(self, group: pa.Table) -> None:
+        self._has_failed = True
+        with writing(self._destination), _fitting(self._destination):
+            # Arrow has no size for a group without rows.
+            self._writer.write_table(group, row_group_size=len(group) or None)
+        self._has_failed = False
+
+    def close(self) -> None:
+        """Complete the file, unless it is closed or failed."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._has_failed:
+            self._abandon()
+            return
+        try:
+            self._flush()
+            with writing(self._destination), _fitting(self._destination):
+                self._writer.close()
+                self._file.close()
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Close the file as it is."""
+        # Arrow's writer cannot be closed after an error, and would try later.
+        self._writer.is_open = False
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+class _Sink:
+    """An output file for Arrow, with an optional digest."""
+
+    closed = False
+
+    def __init__(self, file: Any, digest: Any) -> None:
+        self._file, self._digest = file, digest
+        self._place = 0
+
+    def write(self, data: Any) -> int:
+        if self._digest is not None:
+            self._digest.update(data)
+        self._file.write(data)
+        self._place += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._place
+
+    def flush(self) -> None:
+        """Do nothing, as writes are not buffered."""
+
+
+@contextlib.contextmanager
+def _fitting(destination: Destination) -> Iterator[None]:
+    """Raise for values unsupported by Parquet: unions, runs, oversized columns."""
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        message = f"Parquet cannot hold a column ({one_line(error)}); write the rows as they are, "
+        message += "or without that column"
+        raise InvalidInputError(message, path=str(destination)) from None
+
+
+# Rows in another format.
 
 JSON_LINES = "write format='jsonl' (--format jsonl)"
 PARQUET = "write format='parquet' (--format parquet)"

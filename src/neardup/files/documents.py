@@ -1,0 +1,403 @@
+"""Documents of files: their ids, their texts, and passes over them.
+
+Ids are strings, or whole numbers of one type. They keep the type of their column, so that tables of
+results can be joined with the input. Only columns of whole numbers have an integer type; in CSV all
+values are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError, option_name
+from neardup.files.problems import id_advice
+from neardup.files.rows import DEFAULT_ID, ColumnNames, RowBlock, Source
+from neardup.kernels.common import hashing
+from neardup.runs.progress import job_logger, size
+from neardup.tables import Int64s, Texts, Uint64s, with_wide_offsets
+
+if TYPE_CHECKING:
+    from neardup.runs.runner import Runner
+    from neardup.runs.work import Workspace
+
+
+def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
+    """Return the columns with ``id`` if all sources have it.
+
+    A named column stays. Without a column, the labels of a data frame are its ids. Sources without
+    rows do not count. Files are opened to read their first rows.
+    """
+    if columns.id is not None or not columns.id_is_default:
+        return columns
+    is_there = False
+    for source in sources:
+        names = source.column_names()
+        is_text = DEFAULT_ID in columns.texts
+        if names is not None and (is_text or list(names).count(DEFAULT_ID) != 1):
+            return replace(columns, id=source.label_column())
+        is_there |= names is not None
+    return replace(columns, id=DEFAULT_ID) if is_there else columns
+
+
+def other_ids(columns: ColumnNames) -> str:
+    """Describe how to choose other ids, empty without a column."""
+    if columns.id is None or columns.id_is_default:
+        return id_advice(columns)
+    return f"; name another column with {option_name(columns.id_option)}, or '' for <file>:<row>"
+
+
+def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
+    """Return the type that ids of some types have together.
+
+    One type of whole numbers stays; several are int64, which holds all of them but uint64. All
+    else, and nothing, is large strings.
+    """
+    different = set(types)
+    if not different or not all(map(pa.types.is_integer, different)):
+        return pa.large_string()
+    if len(different) == 1:
+        return different.pop()
+    return pa.large_string() if pa.uint64() in different else pa.int64()
+
+
+def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
+    """Concatenate ids, with their common type.
+
+    Empty parts, and parts with bad rows alone, do not count.
+    """
+    kind = common_id_type(part.type for part in parts if part.null_count < len(part))
+    cast = (
+        pa.nulls(len(part), kind) if part.null_count == len(part) else part.cast(kind)
+        for part in parts
+    )
+    return pa.concat_arrays([pa.array([], kind), *cast])
+
+
+def as_text(ids: pa.Array) -> pa.Array:
+    """Return ids as large strings."""
+    return ids.cast(pa.large_string())
+
+
+def check_unique(
+    ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
+) -> None:
+    """Raise if an id occurs twice, ignoring skipped rows' nulls.
+
+    Parameters
+    ----------
+    ids
+        The ids of all documents, in parts; read twice.
+    place
+        Returns a document's file and row.
+    columns
+        The columns of the ids.
+
+    Notes
+    -----
+    Memory 8 bytes per id.
+    """
+    parts = [hash_ids(as_text(part.drop_null())) for part in ids]
+    hashes = np.concatenate([np.empty(0, np.uint64), *parts])
+    hashes.sort()
+    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    # Ids of equal hashes are nearly always equal, but must be compared.
+    seen: dict[str, int] = {}
+    first = 0
+    for part in ids if len(repeated) else ():
+        is_null = part.is_null().to_numpy(zero_copy_only=False)
+        suspects = np.isin(hash_ids(as_text(part)), repeated) & ~is_null
+        for i in np.flatnonzero(suspects).tolist():
+            identifier = part[i].as_py()
+            # A number is the same id in text.
+            earlier = seen.setdefault(str(identifier), first + i)
+            if earlier != first + i:
+                (path, row), (file, earlier_row) = place(first + i), place(earlier)
+                message = (
+                    f"id {identifier!r} was used before, in {file}, row {earlier_row}; ids must "
+                    f"differ{other_ids(columns)}"
+                )
+                raise InvalidInputError(message, path=path, row=row)
+        first += len(part)
+
+
+# Ids are compared when there are so many, and twice as many each time, up to a limit.
+FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
+
+
+class EarlyIds:
+    """Early check for repeated ids among the first million.
+
+    So an error comes before the work on all documents; a longer input is compared at the end.
+    """
+
+    def __init__(self, columns: ColumnNames) -> None:
+        self._columns = columns
+        self._parts: list[tuple[pa.Array, str, Int64s]] = []
+        self._n_ids, self._next_look = 0, FIRST_LOOK
+
+    def add(self, ids: pa.Array, file: str, numbers: Int64s) -> None:
+        """Add a file's next ids, or raise for repeated ids."""
+        if self._next_look > _LAST_LOOK:
+            return
+        self._parts.append((ids, file, numbers))
+        self._n_ids += len(ids)
+        if self._n_ids < self._next_look:
+            return
+        starts = np.cumsum([0, *(len(part) for part, _, _ in self._parts)])
+
+        def place(document: int) -> tuple[str, int]:
+            part = int(np.searchsorted(starts, document, side="right")) - 1
+            _, file, numbers = self._parts[part]
+            return file, int(numbers[document - starts[part]])
+
+        check_unique([part for part, _, _ in self._parts], place, self._columns)
+        self._next_look = 2 * self._n_ids
+        if self._next_look > _LAST_LOOK:
+            self._parts.clear()
+
+
+# Finding documents by their ids.
+
+
+class IdTable:
+    """Lookup of rows by id, a large string without nulls.
+
+    Memory 16 bytes a row; making it takes the time of sorting as many numbers.
+    """
+
+    def __init__(self, ids: pa.Array) -> None:
+        hashes = hash_ids(ids)
+        self._ids = ids
+        self._rows: Int64s = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._rows]
+
+    def find(self, wanted: pa.Array) -> Int64s:
+        """Return the first row of each id, -1 if missing."""
+        hashes = hash_ids(wanted)
+        found: Int64s = np.full(len(wanted), -1, np.int64)
+        places = np.searchsorted(self._hashes, hashes)
+        sought = np.arange(len(wanted))
+        # Different ids may have one hash: one that is not there yet may be the next one.
+        while len(sought):
+            may_be = places < len(self._hashes)
+            may_be[may_be] = self._hashes[places[may_be]] == hashes[sought[may_be]]
+            sought, places = sought[may_be], places[may_be]
+            rows = self._rows[places]
+            is_same = pc.equal(self._ids.take(pa.array(rows)), wanted.take(pa.array(sought)))
+            is_same = is_same.to_numpy(zero_copy_only=False)
+            found[sought[is_same]] = rows[is_same]
+            sought, places = sought[~is_same], places[~is_same] + 1
+        return found
+
+
+def hash_ids(ids: pa.Array) -> Uint64s:
+    """Return hashes of large strings, with nulls as empty strings."""
+    texts = Texts.from_arrow(ids)
+    hashes: Uint64s = np.empty(len(texts), np.uint64)
+    hashing.hash_strings(texts.data, texts.offsets, hashes)
+    return hashes
+
+
+def hash_id(identifier: str) -> int:
+    """Return the hash of one id."""
+    return int(hash_ids(pa.array([identifier], pa.large_string()))[0])
+
+
+# Texts and ids of the rows of a block, bad ones left out.
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Some documents in input order.
+
+    Texts are large strings, ids large strings or integers, all without nulls. Texts that were read
+    as bytes are large binaries.
+
+    ``numbers`` are the row numbers of the documents, without ``skipped`` rows (source, row,
+    reason). ``files`` are the files of joined texts, None without joined texts.
+    """
+
+    ids: pa.Array
+    texts: pa.Array
+    numbers: Int64s
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    files: pa.Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def read_text_block(
+    source: Source, block: RowBlock, columns: ColumnNames, *, skip_bad: bool
+) -> TextBlock:
+    """Parse the texts and ids of a block."""
+    parsed = block.parse(columns, skip_bad=skip_bad)
+    texts, numbers, ids = parsed.text, block.numbers, parsed.id
+    if texts.null_count:
+        is_good = texts.is_valid()
+        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
+        ids = None if ids is None else ids.filter(is_good)
+    if ids is None:
+        ids = source.default_ids(numbers)
+    # A copy, because a block of rows may hold a whole file's other columns in memory.
+    texts = pa.concat_arrays([with_wide_offsets(texts)])
+    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
+    return TextBlock(join_ids([ids]), texts, numbers, skipped, parsed.files)
+
+
+R = TypeVar("R")
+
+_log, _hints = job_logger(__name__), job_logger("neardup.hints")
+
+ROW_FACTOR = 9
+"""Bytes of memory that a job takes for each byte of a row."""
+
+
+def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
+    """Return an error with its path and any bad-row remedy."""
+    if error.path is None and error.row is None and source.origin is not None:
+        return InvalidInputError(error.reason_in_both, path=source.origin)
+    # Where the first row is bad all may be, by a wrong column or format.
+    if not error.is_bad_row or error.row in (None, 0, 1):
+        return error
+    message = f"{error.reason_in_both}; on_error='skip' (--on-error skip) leaves bad rows out"
+    return InvalidInputError(message, path=error.path, row=error.row, is_bad_row=True)
+
+
+class ReadingPass:
+    """A single pass over sources in order, with progress.
+
+    Progress counts stored bytes, also of compressed files, because only these are known beforehand.
+    Their number is not known for URLs.
+
+    Parameters
+    ----------
+    stage
+        Name of the stage in progress.
+    sources
+        All sources of the pass.
+    runner
+        Does the work.
+    waits
+        Whether blocks count as done at ``finish``, and not at the next block: several are in work
+        at a time.
+    """
+
+    def __init__(
+        self, stage: str, sources: Sequence[Source], runner: Runner, *, waits: bool = False
+    ) -> None:
+        self._stage, self._runner, self._waits = stage, runner, waits
+        sizes = [source.size for source in sources]
+        self._total = None if None in sizes else sum(size or 0 for size in sizes)
+        # Where the block that is out begins and ends, or all that are, in bytes of all sources.
+        self._start = self._stop = 0
+        self._reported = -1
+
+    def map(
+        self,
+        function: Callable[[Source, RowBlock], R],
+        sources: Sequence[Source],
+        done: Sequence[int] = (),
+    ) -> Iterator[tuple[int, R]]:
+        """Apply a function to the next sources' blocks, in threads.
+
+        Yields the number of each block's source among these, and the result, in the order of the
+        blocks. Blocks that an earlier run has ``done``, so many of each source, are passed over.
+        """
+
+        def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
+            i, block, stop = item
+            source = sources[i]
+            try:
+                result = function(source, block)
+            except InvalidInputError as error:
+                raise name_remedy(error, source) from None
+            # The rows of some formats are known only now.
+            self._note_large_row(source, block)
+            return i, result, stop
+
+        end = self._stop
+        for source in sources:
+            end += source.size or 0
+        for i, result, stop in self._runner.map(work, self._blocks(sources, done)):
+            self._stop = stop
+            yield i, result
+            if not self._waits:
+                self.finish()
+        self._stop = max(self._stop, end)
+        if sources and not self._waits:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report that all blocks that are out are done."""
+        self._start = self._stop
+        self._report(self._stop)
+
+    @property
+    def share_done(self) -> float | None:
+        """The share of bytes through the current block, or None."""
+        return self._stop / self._total if self._total else None
+
+    def within(self, share: float) -> None:
+        """Report a share of work on the current blocks."""
+        self._report(self._start + int(share * (self._stop - self._start)))
+
+    def _blocks(
+        self, sources: Sequence[Source], done: Sequence[int]
+    ) -> Iterator[tuple[int, RowBlock, int]]:
+        """Yield each block with its source number and end byte."""
+        start = self._stop
+        for i, source in enumerate(sources):
+            stop = start
+            _log.debug("%s: %s, %s bytes", self._stage, source.origin or source.name, source.size)
+            n_done = done[i] if done else 0
+            # Of a source that is followed by one that was begun all blocks are done.
+            for block in () if any(done[i + 1 :]) else islice(source.blocks(), n_done, None):
+                stop = start + block.end
+                self._note_large_row(source, block)
+                yield i, block, stop
+            start = stop if source.size is None else start + source.size
+
+    def _note_large_row(self, source: Source, block: RowBlock) -> None:
+        """Log once that a row exceeds the memory limit."""
+        runner, (n_bytes, row) = self._runner, block.largest_row()
+        needed = ROW_FACTOR * n_bytes
+        if runner.memory is None or needed <= runner.memory:
+            return
+        note = (
+            f"{source.origin or source.name}, row {row} has {size(n_bytes)} and needs about "
+            f"{size(needed)}, more than the {size(runner.memory)} of {option_name('memory')}; it "
+            "is read all the same"
+        )
+        if runner.notes.setdefault("large_row", note) is note:
+            _hints.info(note)
+
+    def _report(self, done: int) -> None:
+        # A file may have grown since its size was asked for.
+        done = done if self._total is None else min(done, self._total)
+        if done != self._reported:
+            self._reported = done
+            self._runner.report(self._stage, done, self._total)
+
+
+def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None:
+    """Store extracted texts of some collections, extracting each row once.
+
+    Texts last as long as both the sources and the workspace.
+    """
+    files = [file for sources in collections for source in sources for file in source.files]
+    extracting = [file for file in files if file.extracts_text]
+    if extracting:
+        # Loads more than a job without such files needs.
+        from neardup.files.plain import ExtractedTexts
+
+        texts = ExtractedTexts(workspace)
+        for file in extracting:
+            file.kept_texts = texts
