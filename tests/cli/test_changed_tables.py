@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.version import __version__
+
 TEXTS = {
     "a": "the cat sat on the mat and looked at the moon",
     "b": "the cat sat on the mat and looked at the sun",
@@ -94,6 +96,18 @@ def test_changed_summary(run, here, clean):
         assert "is not as it was written" in run("explain", "clean", "b").err
 
 
+def test_summary__of_another_version(run, here, clean, monkeypatch):
+    for version, code in (("0.1.9", 0), ("0.2.0", 1), ("1.1.0", 1)):
+        monkeypatch.setattr("neardup.outputs.summary_file.__version__", version)
+        outcome = run("explain", "clean", "b")
+        assert outcome.code == code
+        if code:
+            assert outcome.err == (
+                f"error: clean: neardup {__version__} has written it, this is neardup {version}; "
+                "install that version, or write the folder again\n"
+            )
+
+
 def test_digests(run, here, clean):
     for folder in ("clean", "short"):
         summary = json.loads((here / folder / "summary.json").read_text())
@@ -101,27 +115,6 @@ def test_digests(run, here, clean):
             path.name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted((here / folder).glob("*.parquet"), reverse=True)
         }
-
-
-def test_digests__table_in_parts(run, here, clean, monkeypatch):
-    from neardup.outputs import tables
-
-    monkeypatch.setitem(tables.write_parquet_parts.__kwdefaults__, "part_rows", 1)
-    assert run("drop", "in.jsonl", "--named-in", "clean/removed.parquet", "--column", "id",
-               "-o", "two").code == 0  # fmt: skip
-    parts = sorted((here / "two/removed.parquet").iterdir())
-    assert len(parts) == 2
-    named = ("drop", "in.jsonl", "--column", "id", "--overwrite", "-o", "out", "--named-in")
-    assert run(*named, "two/removed.parquet").code == 0
-    assert run(*named, parts[1]).code == 0
-    whole = parts[0].read_bytes()
-    parts[0].unlink()
-    for name in ("two/removed.parquet", parts[1]):
-        assert "is not the table that was written" in run(*named, name).err
-    parts[0].write_bytes(parts[1].read_bytes())
-    assert "is not the table that was written" in run(*named, "two/removed.parquet").err
-    parts[0].write_bytes(whole)
-    assert run(*named, "two/removed.parquet").code == 0
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.outputs.tables import write_parquet_parts
-
 ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'
 
 
@@ -75,22 +73,6 @@ def test_drop__what_search_and_align_found(run, here, write_file):
     assert run("drop", "train.jsonl", *ids, *named, "-o", "two").code == 0
     for folder in ("one", "two"):
         assert removed(here / folder) == [{"id": 1, "file": "train.jsonl", "row": 2}]
-
-
-def test_drop__named_in_a_table_in_parts(run, here, write_file, monkeypatch):
-    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 2)
-    write_file("a.jsonl", "".join(f'{{"text": "row {i % 4}"}}\n' for i in range(9)))
-    assert run("dedup", "a.jsonl", "-o", "clean").code == 0
-    parts = ["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]
-    assert sorted(path.name for path in (here / "clean/removed.parquet").iterdir()) == parts
-    named = ("--named-in", "clean/removed.parquet", "--column", "id")
-    outcome = run("drop", "a.jsonl", *named, "-o", "again")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert (here / "again/kept/a.jsonl").read_bytes() == (here / "clean/kept/a.jsonl").read_bytes()
-    assert removed(here / "again") == [
-        {"id": f"a.jsonl:{i}", "file": "a.jsonl", "row": i} for i in range(5, 10)
-    ]
-    assert sorted(path.name for path in (here / "again/removed.parquet").iterdir()) == parts
 
 
 def test_drop__named_in_removed_documents(run, here, write_file):

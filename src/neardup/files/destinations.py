@@ -77,11 +77,6 @@ class StandardOutput(Destination):
         """Begin a file after all earlier files."""
         return cast("BinaryIO", _Lines())
 
-    def into_folder(self, name: str) -> None:
-        """Raise, since written bytes cannot be moved."""
-        message = f"{self} is not a folder; name one"
-        raise WriteError(message)
-
 
 class _Lines(io.RawIOBase):
     """Lines for standard output, which stays open."""

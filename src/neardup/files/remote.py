@@ -221,15 +221,6 @@ class RemoteDestination(Destination):
     def make_folder(self) -> None:
         """Do nothing, as a folder exists with its first file."""
 
-    def into_folder(self, name: str) -> None:
-        """Move the file into a folder, copying on object stores."""
-        path = f"{self.path}/{name}"
-        with writing_to(self._url):
-            self._system.mv(self.path, path)
-        for file in self.files:
-            if file.path == self.path:
-                file.path = path
-
     def create(self) -> BinaryIO:
         """Create a file at the path."""
         file = RemoteFile(self._system, self.path, self._url)

@@ -502,10 +502,6 @@ class Destination(ABC):
     def create(self) -> BinaryIO:
         """Create and open the file, with parent folders, replacing another."""
 
-    @abstractmethod
-    def into_folder(self, name: str) -> None:
-        """Replace the file by a folder with it as ``name``."""
-
     def write_text(self, text: str) -> None:
         """Write a text, its ends of lines as they are."""
         with self.create() as file:
@@ -527,13 +523,6 @@ class LocalDestination(Destination):
     def make_folder(self) -> None:
         """Make the folder and its parents."""
         _make_folders(self._path)
-
-    def into_folder(self, name: str) -> None:
-        """Move the file into a new folder of its name."""
-        aside = self._path.with_name(f".{self._path.name}.{name}")
-        self._path.rename(aside)
-        self._path.mkdir()
-        aside.rename(self._path / name)
 
     def create(self) -> BinaryIO:
         """Open a file of the operating system."""

@@ -1,8 +1,8 @@
 """Read and write ``summary.json``, with digests of an output folder.
 
-A digest is SHA-256, as ``sha256sum`` prints it: of the file of a table, or of its parts one after
-the other; of the other values of the summary in a canonical form. Digests detect damage and
-forgotten edits; they are not a signature.
+A digest is SHA-256, as ``sha256sum`` prints it, of the file of a table, and of the other values of
+the summary in a canonical form. Digests detect damage and forgotten edits; they are not a
+signature.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neardup.errors import InvalidInputError, MissingExtraError, ReadError
-from neardup.files.inputs import Inputs, resolve_inputs, resolve_paths
+from neardup.files.inputs import Inputs, resolve_inputs
 from neardup.files.rows import Source
 from neardup.files.streams import Destination, InputStream, is_url, path_of, read_blocks, reading
 from neardup.options.groups import InputOptions
+from neardup.version import __version__
 
 SUMMARY = "summary.json"
 
@@ -27,7 +28,6 @@ _OF_TABLES, _OF_SUMMARY = "tables", "digest"
 
 _A_DOCUMENT = "a file of this kind is a document, and no table that neardup has written"
 
-_PARQUET = InputOptions(input_format="parquet")
 _BLOCK_BYTES = 1 << 20
 
 # Summaries have some hundred rows; a larger file is not a summary.
@@ -45,16 +45,24 @@ def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[
 def read_summary(folder: str) -> tuple[Job, dict[str, Any]]:
     """Return job and values of a folder's or URL's summary.
 
-    The values have the keys and types of the job's record.
+    A digest that fits, and the same minor version, stand for the keys and types of the values.
     """
     summary = _load(folder)
     job = _job_by_keys(summary, folder)
     _check_unchanged(folder, summary)
-    # Loaded only where a summary is read: its library would slow every start.
-    from neardup.outputs.summary_records import check_record
-
-    check_record(job, summary, folder)
+    written_by = str(summary["versions"]["neardup"])
+    if _minor(written_by) != _minor(__version__):
+        message = (
+            f"neardup {written_by} has written it, this is neardup {__version__}; install that "
+            "version, or write the folder again"
+        )
+        raise InvalidInputError(message, path=folder)
     return job, summary
+
+
+def _minor(version: str) -> list[str]:
+    """Return the parts of a version that decide about the keys of a summary."""
+    return version.split(".")[:2]
 
 
 def _load(folder: str) -> dict[str, Any]:
@@ -84,8 +92,7 @@ def _parse(content: bytes, folder: str) -> dict[str, Any]:
 def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     """Find the sources of tables, as ``resolve_inputs`` does for documents.
 
-    A table in an output folder is compared with its digest in the summary there; a table in parts
-    as a whole, even if only a part is named.
+    A table in an output folder is compared with its digest in the summary there.
     """
     try:
         inputs = resolve_inputs(data, options or InputOptions())
@@ -128,10 +135,6 @@ def _check_tables(sources: Iterable[Source]) -> None:
 def _place_of(origin: str) -> tuple[str, str] | None:
     """Return the output folder and table name of a file."""
     folder, _, name = path_of(origin).rpartition("/")
-    above, _, table = folder.rpartition("/")
-    if table.endswith(".parquet"):
-        # It is a part.
-        folder, name = above, table
     return (folder or os.curdir, name) if name.endswith(".parquet") else None
 
 
@@ -171,11 +174,9 @@ def _digest_of(summary: Mapping[str, Any]) -> str:
 
 def _digest_of_table(folder: str, name: str) -> str:
     digest = hashlib.sha256()
-    for source in resolve_paths([f"{folder}/{name}"], _PARQUET):
-        assert source.origin is not None
-        with InputStream(source.origin) as stream:
-            for block in read_blocks(stream, _BLOCK_BYTES):
-                digest.update(block)
+    with InputStream(f"{folder}/{name}") as stream:
+        for block in read_blocks(stream, _BLOCK_BYTES):
+            digest.update(block)
     return f"sha256:{digest.hexdigest()}"
 
 

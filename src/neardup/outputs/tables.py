@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -24,7 +22,7 @@ from neardup.files.arrowcolumns import TableBlock
 from neardup.files.destinations import Target, check_file, is_standard_output, write_file
 from neardup.files.remote import Url
 from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.streams import Destination, writing
+from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.runs.disk import note_stream
 from neardup.runs.progress import counted, job_logger, plural
@@ -33,9 +31,6 @@ from neardup.tables import Bools, Int64s, Texts
 
 # Shown by commands.
 _log = job_logger("neardup.hints")
-
-# Rows of a table in parts: more are a folder of files of so many rows.
-PART_ROWS = 10_000_000
 
 # Rows of a row group, which is in memory: 50 MB where a row has two ids of 150 bytes.
 ROW_GROUP_ROWS = 125_000
@@ -150,8 +145,9 @@ def write_table(
     written_as = _format_of(target)
 
     def write(destination: Destination) -> None:
-        if written_as == "parquet" and isinstance(table, pa.RecordBatchReader):
-            write_parquet_part(table, destination)
+        if written_as == "parquet":
+            batches = [table] if isinstance(table, pa.Table) else table
+            write_parquet(batches, table.schema, destination)
             return
         with destination.create() as file:
             _WRITERS[written_as](table, file)
@@ -159,22 +155,14 @@ def write_table(
     write_file(target, write)
 
 
-# Parquet: one file, or beyond a number of rows a folder of parts.
-#
-# Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows alone. So a
-# task with the rows of one part writes the same bytes as a run over all rows.
+# Parquet. Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows
+# alone.
 
 
-def write_parquet_parts(
-    batches: Iterable[pa.Table | pa.RecordBatch],
-    schema: pa.Schema,
-    destination: Destination,
-    *,
-    part_rows: int = PART_ROWS,
+def write_parquet(
+    batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, destination: Destination
 ) -> str:
-    """Write rows to a file, or many to a folder.
-
-    Returns the SHA-256 of the file, or of its consecutive parts, in hex.
+    """Write rows to a file, and return its SHA-256 in hex.
 
     Parameters
     ----------
@@ -184,71 +172,39 @@ def write_parquet_parts(
         Of all batches. A column of dictionary type is written as its values, because dictionaries
         differ from batch to batch.
     destination
-        Of the file, or of the folder of ``part-00000.parquet`` and so on. Nothing may be there.
-        While rows come it is not complete, so it should be in a folder that is not yet in place.
-    part_rows
-        Rows of a part; the last one may have fewer.
+        Of the file. While rows come it is not complete, so it should be in a folder that is not yet
+        in place.
     """
-    digest = hashlib.sha256()
-    groups = _row_groups(batches, schema, part_rows)
-    for number, part in groupby(groups, itemgetter(0)):
-        if number == 1:
-            with writing(destination):
-                destination.into_folder(part_name(0))
-        target = destination / part_name(number) if number else destination
-        _write_groups((group for _, group in part), schema, target, digest)
-    return digest.hexdigest()
-
-
-def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
-    """Write rows to one file, exactly like ``write_parquet_parts``."""
-    batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
-    groups = (group for _, group in _row_groups(batches, rows.schema, sys.maxsize))
-    _write_groups(groups, rows.schema, destination)
-
-
-def part_name(number: int) -> str:
-    """Return the name of the file of a part."""
-    return f"part-{number:05d}.parquet"
-
-
-def _write_groups(
-    groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
-) -> None:
     # Tables as text do not load the Parquet writer.
     from neardup.files.writers import TableWriter
 
+    digest = hashlib.sha256()
     with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
-        for group in groups:
+        for group in _row_groups(batches, schema):
             writer.write_group(group)
+    return digest.hexdigest()
 
 
 def _row_groups(
-    batches: Iterable[pa.Table | pa.RecordBatch],
-    schema: pa.Schema,
-    part_rows: int,
-) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the part number and rows of each row group.
+    batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """Yield the rows in groups, the last one perhaps shorter.
 
-    All groups of a part but the last have ``ROW_GROUP_ROWS``. A table without rows is one group
-    without rows.
+    A table without rows is one group without rows.
     """
-    waiting: list[pa.Table] = []
-    n_rows = n_waiting = 0
+    waiting = [schema.empty_table()]
+    n_waiting, is_first = 0, True
     for batch in batches:
         rows = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         while len(rows):
-            n_wanted = min(ROW_GROUP_ROWS, part_rows - n_rows % part_rows)
-            n_missing = n_wanted - n_waiting
-            waiting.append(rows[:n_missing])
-            rows = rows[n_missing:]
+            waiting.append(rows[: ROW_GROUP_ROWS - n_waiting])
+            rows = rows[len(waiting[-1]) :]
             n_waiting += len(waiting[-1])
-            if n_waiting == n_wanted:
-                yield n_rows // part_rows, _join(waiting, schema)
-                n_rows += n_waiting
-                waiting, n_waiting = [], 0
-    if waiting or not n_rows:
-        yield n_rows // part_rows, _join([schema.empty_table(), *waiting], schema)
+            if n_waiting == ROW_GROUP_ROWS:
+                yield _join(waiting, schema)
+                waiting, n_waiting, is_first = waiting[:1], 0, False
+    if n_waiting or is_first:
+        yield _join(waiting, schema)
 
 
 def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
@@ -266,12 +222,6 @@ def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
         for field in schema
     ]
     return pa.schema(fields, schema.metadata)
-
-
-def _write_parquet(table: pa.Table, stream: BinaryIO) -> None:
-    import pyarrow.parquet as pq
-
-    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
 
 
 # CSV and JSON lines, some rows at a time.
@@ -391,7 +341,6 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
 
 
 _WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
-    "parquet": _write_parquet,
     "csv": write_csv,
     "jsonl": write_json_lines,
     "xlsx": write_xlsx,

@@ -301,11 +301,9 @@ def _write_tables(
     tables: Mapping[str, pa.RecordBatchReader], folder: Destination
 ) -> dict[str, str]:
     """Write tables by file name, and return their digests."""
-    from neardup.outputs.tables import write_parquet_parts
+    from neardup.outputs.tables import write_parquet
 
-    return {
-        name: write_parquet_parts(rows, rows.schema, folder / name) for name, rows in tables.items()
-    }
+    return {name: write_parquet(rows, rows.schema, folder / name) for name, rows in tables.items()}
 
 
 class KeeperIds:

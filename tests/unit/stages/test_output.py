@@ -18,7 +18,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rawrows import RawSource
-from neardup.outputs.tables import TableRows, write_parquet_parts
+from neardup.outputs.tables import TableRows
 from neardup.stages.output import open_output
 
 
@@ -86,17 +86,14 @@ def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
     assert found == expected
 
 
-@pytest.mark.parametrize("at", ["", "local://"])
-def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at):
-    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 18 if not at else 1000)
+def test_open_output__at_a_url(tmp_path, expected):
     result = neardup.deduplicate(tmp_path / "in", read=neardup.ReadOptions(on_error="skip"))
-    result.write(f"{at}{tmp_path}/out")
-    assert (tmp_path / "out/removed.parquet").is_dir() == (not at)
-    output = open_output(f"{at}{tmp_path}/out")
+    result.write(f"local://{tmp_path}/out")
+    output = open_output(f"local://{tmp_path}/out")
     assert whole(output.removed).equals(result.removed)
     assert output.texts("kept", "a.jsonl.gz", [3]) == [TEXTS[1]]
     with pytest.raises((ReadError, InvalidInputError)):
-        open_output(f"{at}{tmp_path}/in")
+        open_output(f"local://{tmp_path}/in")
 
 
 def test_open_output__refusals(tmp_path):
