@@ -7,7 +7,7 @@ because these can be pickled for other processes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,7 +79,7 @@ WORKING_SHARE, _TASK_SHARE = 0.3, 0.2
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows of partitions ``start`` to ``stop``, in any order.
+    """Rows of partitions ``start`` to ``stop``, in any order, of ``n_bytes``.
 
     ``columns`` are added to them, each an array with an item per document.
     """
@@ -87,6 +87,7 @@ class Partition:
     shuffle: Shuffle
     start: int
     stop: int
+    n_bytes: int
     workspace: Workspace
     workers: int = 1
     columns: Mapping[str, Int64s] = field(default_factory=dict)
@@ -106,8 +107,7 @@ class Partition:
 
         Each worker processes its own partition.
         """
-        n_bytes = sum(self.shuffle.nbytes(each) for each in range(self.start, self.stop))
-        return self.workspace.passes(n_bytes * factor * self.workers, WORKING_SHARE)
+        return self.workspace.passes(self.n_bytes * factor * self.workers, WORKING_SHARE)
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Keys:
     row_bytes: int
 
 
-Meet = Callable[[Iterator[Iterable[Columns]]], Any]
+Meet = Callable[[Iterator[Columns]], Any]
 """Makes a result of grouped rows, kind by kind, each in the order of the documents."""
 
 # Name of the partitions in the work folder.
@@ -386,12 +386,8 @@ class Engine(ABC):
     name: str
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
-        self.runner, self.workspace = runner, workspace
+        self.runner, self.workspace, self.stage = runner, workspace, runner.stage
         runner.memory = workspace.memory or None
-
-    def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
-        """Time a stage, as ``Runner.stage`` does."""
-        return self.runner.stage(name)
 
     @property
     @abstractmethod

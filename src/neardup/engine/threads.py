@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -170,18 +170,18 @@ class ThreadEngine(Engine):
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
+        if not read.rows.n_rows:
+            return iter(())
         n_bytes = read.rows.n_rows * keys.row_bytes * min(self.workers, keys.n_kinds)
-        n_passes, done = self.workspace.passes(n_bytes, _MEETING_SHARE), 0
-        for number in range(n_passes):
+        n_passes = self.workspace.passes(n_bytes, _MEETING_SHARE)
+        batches = list(read.known) if read.known.is_in_memory else read.known
 
-            def work(kind: int, number: int = number) -> Any:
-                return function(iter([_with_keys(read, given, keys, kind, (number, n_passes))]))
+        def work(step: int) -> Any:
+            number, kind = divmod(step, keys.n_kinds)
+            return function(iter([_with_keys(batches, given, keys, kind, (number, n_passes))]))
 
-            for made in self.runner.map(work, range(keys.n_kinds)):
-                yield made
-                done += 1
-                if stage is not None:
-                    self.runner.report(stage, done, n_passes * keys.n_kinds)
+        n_steps = n_passes * keys.n_kinds
+        return self.runner.map(work, range(n_steps), stage, range(1, n_steps + 1))
 
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
         n_bytes = sum(batch.nbytes for _, batch in read.known)
@@ -208,7 +208,7 @@ class ThreadEngine(Engine):
                 shuffle.add(rows, of_rows)
         return exchanged
 
-    @property
+    @cached_property
     def limits(self) -> WorkLimits:
         workspace, partition_bytes, group_bytes = self.workspace, None, None
         if workspace.work is not None:
@@ -240,7 +240,7 @@ class ThreadEngine(Engine):
             for number in range(first, rows.n_groups):
                 yield number + 1, list(rows.function(rows.group(number, self.runner)))
             return
-        sizes = np.array([rows.shuffle.nbytes(each) for each in range(first, _N_PARTITIONS)])
+        sizes = rows.shuffle.sizes()[first:]
         room = _TOGETHER_BYTES
         if self.workspace.work is not None:
             room = min(room, self.workspace.share(WORKING_SHARE) // (_ROOM * self.workers))
@@ -248,14 +248,14 @@ class ThreadEngine(Engine):
         def work(run: tuple[int, int]) -> tuple[int, list[Given]]:
             assert rows.function is not None
             start, stop = first + run[0], first + run[1]
+            n_bytes = int(sizes[slice(*run)].sum())
             partition = Partition(
-                rows.shuffle, start, stop, self.workspace, self.workers, rows.columns
+                rows.shuffle, start, stop, n_bytes, self.workspace, self.workers, rows.columns
             )
             return stop, list(rows.function(partition))
 
-        for stop, given in self.runner.map(work, cut_runs(sizes, room)):
-            yield stop, given
-            self.runner.report(stage, stop, _N_PARTITIONS)
+        runs = list(cut_runs(sizes, room))
+        yield from self.runner.map(work, runs, stage, [first + stop for _, stop in runs])
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
         places: Int64s = np.full(sum(map(len, read.catalogues)), -1, np.int64)
@@ -428,17 +428,23 @@ class _ThreadRows(TaskRows):
 
 
 def _with_keys(
-    read: Read, given: Columns, keys: Keys, kind: int, part: tuple[int, int]
-) -> Iterator[Columns]:
-    """Yield rows with a range of one kind's keys."""
+    batches: Iterable[tuple[int, pa.RecordBatch]],
+    given: Columns,
+    keys: Keys,
+    kind: int,
+    part: tuple[int, int],
+) -> Columns:
+    """Return all rows with a range of one kind's keys."""
     number, n_parts = part
-    for first, batch in read.known:
+    listed = []
+    for first, batch in batches:
         own = {name: values[first : first + len(batch)] for name, values in given.items()}
         columns = keys.list_keys(DocumentRows(first, batch, own), kind)
         if n_parts > 1:
             is_here = part_of(columns["key"], n_parts) == number
             columns = {name: values[is_here] for name, values in columns.items()}
-        yield columns
+        listed.append(columns)
+    return {name: np.concatenate([each[name] for each in listed]) for name in listed[0]}
 
 
 @dataclass(frozen=True)
@@ -524,10 +530,7 @@ class _ThreadExchanged(Exchanged):
         bounds = self.partitions.bounds.tolist()
         # All threads work on a large partition while others wait.
         even = _LARGE * bounds[-1] // self.engine.limits.least_partitions
-        made: Iterable[Columns] = runner.map(work_on, range(len(self.partitions)))
-        for number, columns in enumerate(made, 1):
-            yield columns
-            runner.report(stage, bounds[number], bounds[-1])
+        return runner.map(work_on, range(len(self.partitions)), stage, bounds[1:])
 
     def _read_sets(
         self, partition: int, places: Int64s, n_tokens: Int64s

@@ -12,7 +12,7 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
@@ -85,6 +85,9 @@ class Inputs(Sequence["Source"]):
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self._sources)
 
     def changed(self, change: Callable[[Source], Source]) -> Inputs:
         """Return other sources in the places of these."""

@@ -447,11 +447,6 @@ class SignedBatches:
         for start, batch in self:
             yield start, digests_of(batch)
 
-    def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
-        """Yield a band's keys per batch, after its first number."""
-        for start, batch in self:
-            yield start, within_block(batch, f"key_{band}")
-
     def blocking_keys(self) -> Uint64s | None:
         """Return blocking keys, 0 for no key, None without blocking."""
         parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
@@ -473,6 +468,16 @@ def digests_of(batch: pa.RecordBatch) -> Digests:
     """Return the digests and blocking keys of a batch."""
     pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
     return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
+
+
+def keys_of(batch: pa.RecordBatch, n_bands: int, rows: Int64s | None = None) -> Uint64s:
+    """Return the band keys of some or all documents of a batch, by document."""
+    n_documents = len(batch) if rows is None else len(rows)
+    keys: Uint64s = np.empty((n_documents, n_bands), np.uint64)
+    for band, of_band in enumerate(keys.T):
+        values = within_block(batch, f"key_{band}")
+        of_band[:] = values if rows is None else values[rows]
+    return keys
 
 
 def _has_keys(batch: pa.RecordBatch) -> bool:

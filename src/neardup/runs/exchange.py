@@ -12,6 +12,8 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -217,15 +219,17 @@ class SpilledBatches(_SpillFiles):
         self._goes_to_files = True
 
     def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        """Yield all batches with their values."""
+        """Return an iterator of all batches with their values."""
         assert self._file is None
+        return chain(self._stored() if self._n_files else (), self._in_memory)
+
+    def _stored(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
         for path, result in self._files():
             yield from zip(read_batches(path), result["known"], strict=True)
-        yield from self._in_memory
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield all batches, in order of arrival."""
-        return (batch for batch, _ in self.known())
+        """Return an iterator of all batches, in order of arrival."""
+        return map(itemgetter(0), self.known())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy as a list, because files end with the run."""
@@ -376,16 +380,15 @@ class Shuffle(_SpillFiles):
         while let_go and self._waiting:
             yield self._waiting.pop(0)[0]
 
-    def nbytes(self, partition: int) -> int:
-        """Return the bytes of a partition, in files and memory."""
-        n_bytes = 0
+    def sizes(self) -> Int64s:
+        """Return the bytes of each partition, in files and memory."""
+        n_bytes: Int64s = np.zeros(self.n_partitions, np.int64)
         for number in range(self._n_files):
             for places in self._work.result(self._task(number))["runs"]:
-                n_bytes += places[partition + 1] - places[partition]
+                n_bytes += np.diff(places)
         for batch, bounds in self._waiting:
-            n_rows = bounds[partition + 1] - bounds[partition]
-            n_bytes += batch.nbytes * n_rows // max(1, len(batch))
-        return int(n_bytes)
+            n_bytes += batch.nbytes * np.diff(bounds) // max(1, len(batch))
+        return n_bytes
 
     @property
     def _stays(self) -> bool:

@@ -83,11 +83,16 @@ def as_job(identifier: str) -> Iterator[None]:
     """Add a job's id to this thread's log records."""
     # Without a token: a generator may be closed by another thread than its first.
     before = _JOB.get()
-    _JOB.set(identifier)
+    log_as(identifier)
     try:
         yield
     finally:
-        _JOB.set(before)
+        log_as(before)
+
+
+def log_as(identifier: str) -> None:
+    """Set the job's id of this thread's log records."""
+    _JOB.set(identifier)
 
 
 def current_job() -> str:

@@ -11,7 +11,7 @@ import time
 import weakref
 from _thread import start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
@@ -21,7 +21,7 @@ from threading import Lock, get_ident, local, main_thread
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from neardup.options.groups import WorkerOptions
-from neardup.runs.progress import Display, Progress, Report, as_job, current_job, job_logger
+from neardup.runs.progress import Display, Progress, Report, as_job, current_job, job_logger, log_as
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -205,29 +205,17 @@ class Runner:
             self._own_display.__exit__(*raised)
 
     @contextmanager
-    def _shown(self, name: str) -> Iterator[None]:
-        """Show a stage's start, and its end unless it failed."""
-        if self._display is not None:
-            self._display.begin(name)
-        yield
-        if self._display is not None:
-            self._display.end(name)
-
-    @contextmanager
     def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Time a stage, and log its start and end.
+        """Time a stage, and show and log its start, and its end unless it fails.
 
         Yields a function that takes counts by keyword, for the log.
         """
-        with as_job(self.job), self._timed(name) as note:
-            yield note
-
-    @contextmanager
-    def _timed(self, name: str) -> Iterator[Callable[..., None]]:
         counts: dict[str, object] = {}
-        _log.info("%s: begins", name)
-        start = time.perf_counter()
-        with self._shown(name):
+        with as_job(self.job):
+            _log.info("%s: begins", name)
+            start = time.perf_counter()
+            if self._display is not None:
+                self._display.begin(name)
             try:
                 yield counts.update
             finally:
@@ -236,26 +224,37 @@ class Runner:
                     release_memory()
                     elapsed = time.perf_counter() - start
                 self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
-        if _log.isEnabledFor(logging.INFO):
-            listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
-            _log.info("%s: ends after %.3f s%s", name, elapsed, listed)
+            if self._display is not None:
+                self._display.end(name)
+            if _log.isEnabledFor(logging.INFO):
+                listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
+                _log.info("%s: ends after %.3f s%s", name, elapsed, listed)
 
     @property
     def seconds(self) -> dict[str, float]:
         """Wall-clock seconds of each stage so far, to the millisecond."""
         return {name: round(seconds, 3) for name, seconds in self._seconds.items()}
 
-    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    def map(
+        self,
+        function: Callable[[T], R],
+        items: Iterable[T],
+        stage: str | None = None,
+        ends: Sequence[int] = (),
+    ) -> Iterator[R]:
         """Apply a function to blocks and yield ordered results.
 
-        At most two blocks per worker are running or waiting, which bounds memory.
+        At most two blocks per worker are running or waiting, which bounds memory. The threads log
+        under the runner's job. With a ``stage``, each item in turn completes its work up to one of
+        ``ends``.
         """
+        results = map_ordered(function, items, self.workers, self.job)
+        return results if stage is None else self._reported(results, stage, ends)
 
-        def logged(item: T) -> R:
-            with as_job(self.job):
-                return function(item)
-
-        return map_ordered(logged, items, self.workers)
+    def _reported(self, results: Iterator[R], stage: str, ends: Sequence[int]) -> Iterator[R]:
+        for result, done in zip(results, ends, strict=True):
+            yield result
+            self.report(stage, done, ends[-1])
 
     def report(self, stage: str, done: int, total: int | None = None) -> None:
         """Report the completed work of a stage."""
@@ -463,12 +462,15 @@ class _Crew(NamedTuple):
 _of_thread = local()
 
 
-def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
+def map_ordered(
+    function: Callable[[T], R], items: Iterable[T], workers: int, job: str = "-"
+) -> Iterator[R]:
     """Apply a function in threads and yield ordered results.
 
     Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
     most two items per worker are running or waiting, which bounds memory. When the consumer stops
-    early or an item fails, waiting items are dropped and running ones awaited.
+    early or an item fails, waiting items are dropped and running ones awaited. Threads log under
+    the id of ``job``.
 
     A nested call, within a function or an item source of another map, starts no threads: idle
     threads of the outer map help.
@@ -488,6 +490,10 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
         ahead.put(None)
         behind.put(None)
 
+    def begin() -> None:
+        log_as(job)
+        join()
+
     def join() -> None:
         _of_thread.crew = _Crew(workers, threads, ahead, behind)
 
@@ -505,7 +511,7 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
             yield cast("T", item)
 
     waiting: deque[Task[R]] = deque()
-    with Threads(workers, join) as threads:
+    with Threads(workers, begin) as threads:
         try:
             remaining = joined(iter(items))
             first = deque(islice(remaining, 2))

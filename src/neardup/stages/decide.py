@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from neardup.reading.sign import (
     digests_of,
     filter_column,
     filters_of,
+    keys_of,
     sign_block,
     take_filters,
     within_block,
@@ -98,9 +99,10 @@ class NumberedContents:
         n_tokens: Int64s = np.empty(len(documents), np.int64)
         first = 0
         for catalogue in self.catalogues:
-            is_here = (documents >= first) & (documents < first + len(catalogue))
+            behind = first + len(catalogue.n_tokens)
+            is_here = (documents >= first) & (documents < behind)
             n_tokens[is_here] = catalogue.n_tokens[documents[is_here] - first]
-            first += len(catalogue)
+            first = behind
         return n_tokens
 
     def read_comparable(
@@ -280,18 +282,13 @@ def _list_digests(documents: DocumentRows, _: int) -> Columns:
     return {"key": low[filled], "high": high[filled], "document": documents.first + filled}
 
 
-def _number_copies(kinds: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
+def _number_copies(kinds: Iterator[Columns]) -> tuple[Int64s, Int64s]:
     """Return documents with a copy, and their content numbers."""
-    table = ContentTable()
-    documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for columns in chain.from_iterable(kinds):
-        values = np.column_stack([columns["key"], columns["high"]])
-        digests = Digests(values, np.ones(len(values), np.bool_))
-        contents.append(table.number(digests).numbers)
-        documents.append(columns["document"])
-    numbers = np.concatenate(contents)
+    [columns] = kinds
+    values = np.column_stack([columns["key"], columns["high"]])
+    numbers = ContentTable().number(Digests(values, np.ones(len(values), np.bool_))).numbers
     are_shared = (np.bincount(numbers, minlength=1) > 1)[numbers]
-    return np.concatenate(documents)[are_shared], numbers[are_shared]
+    return columns["document"][are_shared], numbers[are_shared]
 
 
 # Components: contents that share a bucket, directly or through others.
@@ -335,9 +332,13 @@ def _list_band(documents: DocumentRows, band: int) -> Columns:
     }
 
 
-def _connect(bands: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
+def _connect(bands: Iterator[Columns]) -> tuple[Int64s, Int64s]:
     """Return edges of equal keys, a forest for several bands."""
-    edges = [_star_edges_of(list(parts)) for parts in bands]
+    edges = []
+    for columns in bands:
+        documents = columns["document"]
+        firsts, members = star_edges(columns["key"], are_ignored=columns["is_ignored"])
+        edges.append((documents[firsts], documents[members]))
     if len(edges) == 1:
         return edges[0]
     firsts, members = map(np.concatenate, zip(*edges, strict=True))
@@ -347,16 +348,6 @@ def _connect(bands: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
     find_roots(parents)
     joined = np.flatnonzero(parents != np.arange(len(parents)))
     return documents[parents[joined]], documents[joined]
-
-
-def _star_edges_of(parts: Sequence[Columns]) -> tuple[Int64s, Int64s]:
-    if not parts:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    keys, documents, ignored = (
-        np.concatenate([part[name] for part in parts]) for name in ("key", "document", "is_ignored")
-    )
-    firsts, members = star_edges(keys, are_ignored=ignored)
-    return documents[firsts], documents[members]
 
 
 # Memory of a candidate in addition to its keys, filter and set.
@@ -434,9 +425,7 @@ def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.Re
     """Pick keys by document, and filters, from a batch."""
     import pyarrow as pa
 
-    keys: Uint64s = np.empty((len(rows), n_bands), np.uint64)
-    for band, of_band in enumerate(keys.T):
-        of_band[:] = within_block(batch, f"key_{band}")[rows]
+    keys = keys_of(batch, n_bands, rows)
     columns = {"keys": pa.FixedSizeListArray.from_arrays(pa.array(keys.ravel()), n_bands)}
     filters = filters_of(batch)
     if filters is not None:

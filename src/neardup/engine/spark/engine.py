@@ -6,7 +6,7 @@ Results do not depend on the order in which Spark delivers rows.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -452,7 +452,8 @@ def _work(
     for number, data in islice(rows, 1):
         with local_workspace(memory) as workspace:
             batches = (from_bytes(each) for each in chain([data], (each for _, each in rows)))
-            partition = Partition(gather_rows(batches, workspace), 0, 1, workspace)
+            gathered = gather_rows(batches, workspace)
+            partition = Partition(gathered, 0, 1, int(gathered.sizes()[0]), workspace)
             yield from _packed(number, function(partition))
 
 
@@ -529,10 +530,10 @@ def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
     order = np.lexsort((columns["document"], kinds))
     bounds = np.searchsorted(kinds[order], np.arange(int(kinds.max()) + 2))
 
-    def by_kind() -> Iterator[Iterable[Columns]]:
+    def by_kind() -> Iterator[Columns]:
         for start, stop in pairwise(bounds.tolist()):
             own = order[start:stop]
-            yield [{name: values[own] for name, values in columns.items()}]
+            yield {name: values[own] for name, values in columns.items()}
 
     yield function(by_kind())
 

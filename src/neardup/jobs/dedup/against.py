@@ -33,7 +33,9 @@ from neardup.reading.sign import (
     SignedTexts,
     TextLookUp,
     counted_shingles,
+    digests_of,
     filters_of,
+    keys_of,
     numbers_of,
     take_filters,
 )
@@ -341,10 +343,7 @@ def find_known(
 
 
 def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
-    digests = np.column_stack(
-        [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
-    )
-    keys = np.column_stack([numbers_of(batch, f"key_{band}")[rows] for band in range(n_bands)])
+    digests, keys = digests_of(batch).values[rows], keys_of(batch, n_bands, rows)
     filters = filters_of(batch)
     if filters is not None:
         filters = take_filters(filters, rows)

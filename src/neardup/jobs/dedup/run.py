@@ -45,7 +45,7 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import SignedBatches, counted_shingles
+from neardup.reading.sign import SignedBatches, counted_shingles, keys_of
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
@@ -289,8 +289,7 @@ def audit_contents(
     generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     stays = ~np.isin(documents, removals.documents)
-    bands = ([values for _, values in batches.band(band)] for band in range(batches.n_bands))
-    keys = np.stack([np.concatenate(values)[documents] for values in bands])
+    keys = np.concatenate([keys_of(batch, batches.n_bands) for _, batch in batches])[documents].T
     sets = contents.read_comparable(documents, plan.reading, runner)
     return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
 
@@ -347,11 +346,8 @@ def audit_recall(
         beside = bool(stays[document] and stays[similar[similar < document]].any())
         return len(similar), int(shares.sum()), beside
 
-    looked_at = []
-    for found in runner.map(look, drawn.tolist()):
-        looked_at.append(found)
-        runner.report("audit", len(looked_at), len(drawn))
-    seen = np.array(looked_at, np.int64).reshape(-1, 3)
+    looked_at = runner.map(look, drawn.tolist(), "audit", range(1, len(drawn) + 1))
+    seen = np.array(list(looked_at), np.int64).reshape(-1, 3)
     n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
     of_similar = seen[seen[:, 0] > 0]
     recall, interval = None, None
