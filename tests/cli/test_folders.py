@@ -87,8 +87,8 @@ def test_align__programs_by_the_endings_of_their_files(run, here, write_file):
     write_file("subs/carol/C.java", "class C { int one() { return 1; } }")
     outcome = run(*arguments, "--overwrite")
     assert outcome.code == 1
-    assert "name one with --language" in outcome.err
-    assert run(*arguments, "--overwrite", "--language", "java").code == 0
+    assert "such as --tokenizer code:java" in outcome.err
+    assert run(*arguments, "--overwrite", "--tokenizer", "code:java").code == 0
 
 
 @pytest.mark.parametrize("memory", [None, 20_000])

@@ -79,8 +79,8 @@ def compare(call: Call, a: str, b: str) -> None:
         check_apart(page, [a, b])
     for location in (a, b):
         _check_text(location)
-    if options.tokenizer == "code" and options.language is None:
-        options = options.but(language=_language_of(a, b))
+    if options.tokenizer == "code":
+        options = options.but(tokenizer=f"code:{_language_of(a, b)}")
     texts = (_read_text(a, given.encoding), _read_text(b, given.encoding))
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
@@ -104,8 +104,11 @@ def _language_of(a: str, b: str) -> str:
 
     languages = {LANGUAGES[language_of_file(each)] for each in (a, b)}
     if len(languages) > 1 or "" in languages:
-        message = f"language must be given, for the endings of {a} and {b} do not mean one for both"
-        raise InvalidParameterError(message, "language")
+        message = (
+            f"tokenizer must name the language, such as code:java, because the endings of {a} and "
+            f"{b} do not mean one for both"
+        )
+        raise InvalidParameterError(message, "tokenizer")
     return languages.pop()
 
 

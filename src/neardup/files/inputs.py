@@ -399,8 +399,8 @@ class Listing:
             return Listing(sorted(set(self.files)), sorted(set(self.passed_over)))
         if options.by_ending:
             message = (
-                f"no file in {what} has the ending of a program's; name the language with language "
-                "(--language)"
+                f"no file in {what} has the ending of a program's; name the language of all, such "
+                "as tokenizer code:java (--tokenizer code:java)"
             )
             raise InvalidInputError(message)
         message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"

@@ -44,6 +44,7 @@ from neardup.options.kinds import (
     Share,
     TokenizerName,
     Whole,
+    cuts_programs,
     exact_fraction,
 )
 from neardup.options.option import Option, Options, but, no_effect, option
@@ -119,12 +120,12 @@ class InputOptions(Options):
     def reads_programs(self) -> bool:
         """Return whether folders include source files, otherwise skipped."""
         tokenizer, preset = map(vars(self).get, ("tokenizer", "preset"))
-        return self.input_format == "auto" and (tokenizer or preset) == "code"
+        return self.input_format == "auto" and cuts_programs(tokenizer or preset)
 
     @property
     def by_ending(self) -> bool:
         """Return whether the endings of source files decide their languages."""
-        return self.reads_programs and vars(self).get("language") is None
+        return self.reads_programs and ":" not in (vars(self).get("tokenizer") or "")
 
 
 class ReadingOptions(InputOptions):
@@ -252,12 +253,8 @@ class TokenOptions(NormalOptions):
         TokenizerName(),
         default=None,
         usual="words",
-        more="Also the path of a tokenizer.json file.",
-    )
-    language: str | None = option(
-        "Programming language of all texts, with --tokenizer code.",
-        default=None,
-        usual="by the ending of each file",
+        more="Also the path of a tokenizer.json file. code takes the programming language of each "
+        "file from its ending; code:java is Java for all.",
     )
     ngram: int | None = option(
         "Tokens per shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"

@@ -256,6 +256,11 @@ class Columns(Kind):
         return value[0] if len(value) == 1 else tuple(value)
 
 
+def cuts_programs(tokenizer: object) -> bool:
+    """Return whether a tokenizer cuts programs: code, or code:LANGUAGE."""
+    return isinstance(tokenizer, str) and tokenizer.partition(":")[0] == "code"
+
+
 class TokenizerName(Kind):
     """A tokenizer's name, a ``tokenizer.json`` path, or a function."""
 
@@ -263,12 +268,12 @@ class TokenizerName(Kind):
 
     def _read(self, name: str, value: Any) -> Any:
         is_named = isinstance(value, str | os.PathLike) and (
-            value in self.names or str(value).endswith(".json")
+            value in self.names or str(value).endswith(".json") or cuts_programs(value)
         )
         if not is_named and not callable(value):
             message = (
-                f"{name} must be one of {', '.join(self.names)}, a tokenizer.json file or a "
-                f"function, got {str(value)!r}"
+                f"{name} must be one of {', '.join(self.names)}, code:LANGUAGE, a tokenizer.json "
+                f"file or a function, got {str(value)!r}"
             )
             raise InvalidParameterError(message)
         return value

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from neardup.files.destinations import Target, check_file, target_of, write_file
+from neardup.options.kinds import cuts_programs
 from neardup.reports.charts import Chart
 from neardup.reports.examples import Example, example_lines
 from neardup.reports.text import (
@@ -238,7 +239,7 @@ def check_page_file(target: Target, *, overwrite: bool) -> None:
 
 def is_code(summary: Mapping[str, Any]) -> bool:
     """Return whether a job read its documents as code."""
-    return (summary.get("scheme") or {}).get("tokenizer") == "code"
+    return cuts_programs((summary.get("scheme") or {}).get("tokenizer"))
 
 
 def options_section(summary: Mapping[str, Any], names: Sequence[str]) -> Section:

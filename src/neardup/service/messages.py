@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 _LARGEST = 2**63 - 1
 _MOST_ROWS = 100_000
+_TOKENIZER = r"^(words|whitespace|characters|lines|bytes|code(:[\w+#.-]+)?)$"
 
 Id = str | Annotated[int, Meta(ge=-_LARGEST - 1, le=_LARGEST)]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
@@ -147,8 +148,7 @@ class Comparison(Request):
     threshold: Threshold | None = None
     min_tokens: Size | None = None
     ngram: Size | None = None
-    tokenizer: Literal["words", "whitespace", "characters", "lines", "bytes", "code"] | None = None
-    language: str | None = None
+    tokenizer: Annotated[str, Meta(pattern=_TOKENIZER)] | None = None
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False

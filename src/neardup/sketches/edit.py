@@ -288,7 +288,7 @@ class EditKind(SketchKind):
 
     scheme_type = EditScheme
     missing_options = (
-        *("tokenizer", "language", "ngram", "occurrences"),
+        *("tokenizer", "ngram", "occurrences"),
         *("fingerprint", "fingerprint_bits"),
     )
     # Texts are cut into no tokens; as characters they are not folded unless that is asked for.

@@ -288,7 +288,7 @@ def shingle_scheme(
         )
         raise InvalidParameterError(message, "tokenizer", *names)
     return ShingleScheme(
-        make_tokenizer(tokenizer, normalisation, options.language),
+        make_tokenizer(tokenizer, normalisation),
         normalisation,
         5 if options.ngram is None else options.ngram,
         options.occurrences or "set",

@@ -21,7 +21,7 @@ from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingles, tokens
 from neardup.options.groups import TokenOptions
-from neardup.options.option import no_effect
+from neardup.options.kinds import cuts_programs
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.forms import (
     Normalisation,
@@ -329,7 +329,11 @@ class CodeTokenizer(Tokenizer):
     """
 
     language: str | None = None
-    name = "code"
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Return ``code``, with the language if one is set."""
+        return "code" if self.language is None else f"code:{self.language}"
 
     @property
     def is_by_file(self) -> bool:  # type: ignore[override]
@@ -368,31 +372,33 @@ class CodeTokenizer(Tokenizer):
         if not texts.languages.all():
             message = (
                 "its name has no ending of a language of programs, which tokenizer code needs; "
-                "name one with language (--language), or leave it out"
+                "name one, such as tokenizer code:java (--tokenizer code:java), or leave it out"
             )
             raise InvalidInputError(message)
         return [LANGUAGES[number] for number in texts.languages.tolist()]
 
     def describe(self) -> dict[str, object]:
-        """Return the language, if set, and the version of lexers."""
+        """Return the name and the version of lexers."""
         from neardup.text.code import LEXERS
 
-        own = {} if self.language is None else {"language": self.language}
-        return {**super().describe(), **own, "lexers": LEXERS}
+        return {**super().describe(), "lexers": LEXERS}
 
 
-def _code_tokenizer(language: str) -> CodeTokenizer:
+def _code_tokenizer(name: str, _normalisation: Normalisation) -> CodeTokenizer:
     """Return the tokenizer of programs in a Pygments language."""
     from neardup.text.code import language_of
 
-    name = language_of(language)
-    if name is None:
+    _, separator, language = name.partition(":")
+    if not separator:
+        return CodeTokenizer()
+    found = language_of(language)
+    if found is None:
         message = (
-            f"language must be a name that Pygments has for one, such as python or java, got "
-            f"{language!r}; pygmentize -L lexers lists them"
+            "tokenizer must end with a language's name of Pygments, as code:python or code:java "
+            f"do, got {name!r}; pygmentize -L lexers lists them"
         )
-        raise InvalidParameterError(message, "language")
-    return CodeTokenizer(name)
+        raise InvalidParameterError(message, "tokenizer")
+    return CodeTokenizer(found)
 
 
 # The tokenizers that have a name.
@@ -416,7 +422,7 @@ NAMED = {
     "characters": NamedTokenizer(CharacterTokenizer),
     "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
-    "code": NamedTokenizer(lambda name, _: CodeTokenizer(), normalises=False),
+    "code": NamedTokenizer(_code_tokenizer, normalises=False),
 }
 """All named tokenizers, in the order of messages."""
 
@@ -426,6 +432,8 @@ KNOWN_NAMES = ", ".join(NAMED)
 
 def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
     """Return the recipe of a tokenizer's name, or None."""
+    if cuts_programs(tokenizer):
+        return NAMED["code"]
     return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
@@ -641,9 +649,7 @@ def file_in_name(name: str) -> str | None:
 
 
 def make_tokenizer(
-    tokenizer: str | Path | TokenFunction,
-    normalisation: Normalisation,
-    language: str | None = None,
+    tokenizer: str | Path | TokenFunction, normalisation: Normalisation
 ) -> Tokenizer:
     """Make a tokenizer from a name, path or function.
 
@@ -654,12 +660,11 @@ def make_tokenizer(
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``lines``: every line
         that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. ``code``:
-        tokens of a program, ignoring names, values and comments. The path of a ``tokenizer.json``
-        file. A function from a text to its tokens, see ``TokenFunction``.
+        tokens of a program, ignoring names, values and comments, in the language of each file, or
+        in one for all with ``code:LANGUAGE``. The path of a ``tokenizer.json`` file. A function
+        from a text to its tokens, see ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
-    language
-        Language of all programs of ``code``; None: the language of each file.
 
     Raises
     ------
@@ -671,10 +676,6 @@ def make_tokenizer(
         If the file cannot be read.
     """
     TokenOptions.known["tokenizer"].given(tokenizer)
-    if language is not None:
-        if tokenizer != "code":
-            raise no_effect("language", "on texts", "choose tokenizer code", "tokenizer")
-        return _code_tokenizer(language)
     if callable(tokenizer):
         return FunctionTokenizer(tokenizer, normalisation)
     named = named_tokenizer(tokenizer)

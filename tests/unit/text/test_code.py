@@ -79,17 +79,15 @@ def words(text: str, language: str = "python") -> list[str]:
 
 def test_code__language_is_checked():
     for call in (neardup.deduplicate, neardup.align, neardup.sketch):
-        with pytest.raises(InvalidParameterError, match=r"^language must be a name that Pygments"):
-            call(["a"], text=neardup.TextOptions(tokenizer="code", language="nonsense"))
-        with pytest.raises(InvalidParameterError, match=r"^language has no effect on texts"):
-            call(["a"], text=neardup.TextOptions(language="python"))
+        with pytest.raises(InvalidParameterError, match=r"^tokenizer must end with a language's"):
+            call(["a"], text=neardup.TextOptions(tokenizer="code:nonsense"))
 
 
 def test_code__names_of_one_language_are_one():
     described = [
-        make_shingle_scheme("code", language=name).describe() for name in ("python", "py", "Python")
+        make_shingle_scheme(f"code:{name}").describe() for name in ("python", "py", "Python")
     ]
-    assert {each["language"] for each in described} == {"python"}
+    assert {each["tokenizer"] for each in described} == {"code:python"}
 
 
 @pytest.mark.slow

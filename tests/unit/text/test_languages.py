@@ -17,6 +17,9 @@ from tests.programs import ENDINGS, program, write_programs
 CODE = {"tokenizer": "code", "ngram": 4}
 
 
+COPIES = {**CODE, "threshold": "0.5"}
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     return write_programs(tmp_path_factory.mktemp("programs"))
@@ -27,41 +30,40 @@ def rows(*tables: pa.Table) -> list[str]:
 
 
 def dedup(**options):
-    def run(folder, **language):
-        found = neardup.deduplicate(
-            folder, **grouped(threshold="0.5", **CODE, **options, **language)
-        )
+    def run(folder, **tokenizer):
+        found = neardup.deduplicate(folder, **grouped(**{**COPIES, **options, **tokenizer}))
         return rows(found.removed)
 
     return run
 
 
 def pairs(**options):
-    def run(folder, **language):
-        found = neardup.find_pairs(folder, **grouped(threshold="0.5", **CODE | options, **language))
+    def run(folder, **tokenizer):
+        found = neardup.find_pairs(folder, **grouped(**{**COPIES, **options, **tokenizer}))
         return rows(found.pairs)
 
     return run
 
 
-def align(folder, **language):
+def align(folder, **tokenizer):
     # Runs of a tenth of the tokens of a passage are ignored.
     templates = sorted(folder.parent.glob(f"start.{ENDINGS.get(folder.name, '*')}"))
     options = {"threshold": "0.4", "min_tokens": 150, "ignore": templates, "summary": "documents"}
-    found = neardup.align(folder, **grouped(**CODE, **options, **language))
+    found = neardup.align(folder, **grouped(**{**CODE, **options, **tokenizer}))
     assert found.summary["ignored_tokens"]
     return rows(found.passages, found.document_pairs)
 
 
 def cut(**options):
-    def run(folder, **language):
-        return rows(neardup.cut(folder, **grouped(tokenizer="code", **options, **language)).removed)
+    def run(folder, **tokenizer):
+        given = {"tokenizer": "code", **options, **tokenizer}
+        return rows(neardup.cut(folder, **grouped(**given)).removed)
 
     return run
 
 
-def sketch(folder, **language):
-    sketches = neardup.sketch(folder, **grouped(**CODE, **language))
+def sketch(folder, **tokenizer):
+    sketches = neardup.sketch(folder, **grouped(**{**CODE, **tokenizer}))
     return rows(neardup.estimate(sketches, threshold="0.3").pairs)
 
 
@@ -87,7 +89,7 @@ WAYS = {
 @each_of("name", WAYS)
 def test_languages__together_as_each_by_itself(folders, name):
     run = WAYS[name]
-    by_language = [row for each in ENDINGS for row in run(folders[each], language=each)]
+    by_language = [row for each in ENDINGS for row in run(folders[each], tokenizer=f"code:{each}")]
     assert len(by_language) > 4
     assert run(folders["all"]) == sorted(by_language)
 
@@ -101,7 +103,7 @@ def test_languages__of_a_folder(folders, tmp_path):
     assert found.summary["documents_in"] == 10
     assert "a.java" not in found.removed["id"].to_pylist()
     found = neardup.deduplicate(
-        tmp_path / "mixed", preset="code", text=neardup.TextOptions(language="py")
+        tmp_path / "mixed", preset="code", text=neardup.TextOptions(tokenizer="code:py")
     )
     assert found.summary["documents_in"] == 11
     assert {"id": "a.java", "kept_id": "0-0.py"} in found.removed.select(
@@ -112,7 +114,8 @@ def test_languages__of_a_folder(folders, tmp_path):
 def test_languages__of_data_in_memory():
     """They are in no file, and Python."""
     assert neardup.similarity("a = 1  # it's", "b = 2", **grouped(**CODE)) == 1
-    assert neardup.similarity("a = 1  // it's", "b = 2", **grouped(language="java", **CODE)) == 1
+    java = grouped(**{**CODE, "tokenizer": "code:java"})
+    assert neardup.similarity("a = 1  // it's", "b = 2", **java) == 1
     assert len(neardup.deduplicate(["a = 1  # it's", "b = 2"], preset="code").removed) == 1
 
 
@@ -127,7 +130,8 @@ def test_languages__no_ending_of_one(tmp_path, name):
         index = kind.create(tmp_path / kind.__name__, text=neardup.TextOptions(tokenizer="code"))
         with pytest.raises(InvalidInputError, match=r"its name has no ending of a language"):
             index.add(tmp_path / name)
-    neardup.deduplicate(tmp_path / name, preset="code", text=neardup.TextOptions(language="python"))
+    python = neardup.TextOptions(tokenizer="code:python")
+    neardup.deduplicate(tmp_path / name, preset="code", text=python)
 
 
 def test_language_of_file():
