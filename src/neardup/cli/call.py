@@ -202,10 +202,11 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
 
 
 def hold(target: Target, *, overwrite: bool) -> None:
-    """Reserve an output for this run until the command ends."""
+    """Reserve a local output for this run until the command ends."""
     from neardup.files.destinations import holding
 
-    click.get_current_context().with_resource(holding(target, overwrite=overwrite))
+    if isinstance(target, Path):
+        click.get_current_context().with_resource(holding(target, overwrite=overwrite))
 
 
 class _Output:

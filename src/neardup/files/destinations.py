@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import hashlib
 import io
 import os
 import re
@@ -270,26 +269,19 @@ def size_of(target: Target) -> int:
 
 
 @contextmanager
-def holding(target: Target, *, overwrite: bool) -> Iterator[Path]:
-    """Lock an output against other runs until the block ends.
+def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Lock a local output against other runs until the block ends.
 
-    Gives the place for its content; folders above it are made, and go if they stay empty. At a URL
-    only runs on this machine are noticed.
+    Gives the place for its content; folders above it are made, and go if they stay empty.
     """
-    missing: list[Path] = []
-    if isinstance(target, Url):
-        digest = hashlib.sha256(target.encode()).hexdigest()
-        place = Path(tempfile.gettempdir(), f"neardup-{digest[:16]}")
-    else:
-        place = target
-        missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
+    missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
     try:
         with _translated(target):
-            place.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_beside(place, target) as content:
-            if not overwrite and os.path.lexists(place):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(target) as content:
+            if not overwrite and os.path.lexists(target):
                 # Another run may have ended since the first check.
-                raise _output_exists(place)
+                raise _output_exists(target)
             yield content
     finally:
         with contextlib.suppress(OSError):
@@ -328,10 +320,10 @@ _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 
 @contextmanager
-def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
+def scratch_beside(target: Path) -> Iterator[Path]:
     """Lock an output's path, and yield its content's temporary path.
 
-    Nested blocks for the same output share it. ``name`` is the output's name for users.
+    Nested blocks for the same output share it.
 
     Raises
     ------
@@ -352,8 +344,8 @@ def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
     scratch = LockedFolder(place.with_name(_prefix(place) + "progress"))
     is_ours = False
     try:
-        with disk.translated(name or target):
-            _lock(scratch, name or target)
+        with disk.translated(target):
+            _lock(scratch, target)
             if not scratch.is_locked:
                 scratch.remove()
                 own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
@@ -370,7 +362,7 @@ def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
                 scratch.remove()
 
 
-def _lock(scratch: LockedFolder, name: object) -> None:
+def _lock(scratch: LockedFolder, target: Path) -> None:
     """Lock the scratch folder, if the file system has locks."""
     try:
         scratch.enter()
@@ -384,7 +376,7 @@ def _lock(scratch: LockedFolder, name: object) -> None:
         holder = find_holder(scratch.path)
     if holder is not None:
         message = (
-            f"{name} is being written by {holder}; wait until that is done, end it, or choose "
+            f"{target} is being written by {holder}; wait until that is done, end it, or choose "
             "another name"
         )
         raise WriteError(message)

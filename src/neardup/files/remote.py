@@ -13,7 +13,7 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -109,8 +109,7 @@ class RemoteFile:
     """A new remote file, visible in object stores when complete."""
 
     def __init__(self, system: Any, path: str, url: str) -> None:
-        self.path, self._url = path, url
-        self.size = 0
+        self._url = url
         self.closed = self.is_complete = False
         self._has_failed = False
         with writing_to(url):
@@ -124,9 +123,7 @@ class RemoteFile:
         with writing_to(self._url):
             self._file.write(data)
         self._has_failed = False
-        count = memoryview(data).nbytes
-        self.size += count
-        return count
+        return memoryview(data).nbytes
 
     def flush(self) -> None:
         """Do nothing: parts are sent when they are full."""
@@ -182,41 +179,25 @@ class RemoteDestination(Destination):
     url
         Its name for users.
     files
-        Gets all files that are created there and below.
-    sizes
-        Gets the paths and sizes of the files that other processes write.
+        Gets all files that this process creates there and below.
     """
 
     def __init__(
-        self,
-        system: Any,
-        path: str,
-        url: str,
-        files: list[RemoteFile] | None = None,
-        sizes: dict[str, int] | None = None,
+        self, system: Any, path: str, url: str, files: list[RemoteFile] | None = None
     ) -> None:
         self._system, self.path, self._url = system, path, url
         self.files = [] if files is None else files
-        self._sizes = {} if sizes is None else sizes
 
     def __truediv__(self, name: str) -> RemoteDestination:
         path, url = f"{self.path}/{name}", f"{self._url}/{name}"
-        return RemoteDestination(self._system, path, url, self.files, self._sizes)
+        return RemoteDestination(self._system, path, url, self.files)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the place, without the open files of this process."""
+        return RemoteDestination, (self._system, self.path, self._url)
 
     def __str__(self) -> str:
         return self._url
-
-    def for_other_process(self) -> RemoteDestination:
-        """Return the same destination with separate files."""
-        return RemoteDestination(self._system, self.path, self._url)
-
-    def sizes(self) -> dict[str, int]:
-        """Return the sizes of all created files by path."""
-        return self._sizes | {file.path: file.size for file in self.files}
-
-    def add_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Add the sizes of files from another process."""
-        self._sizes.update(sizes)
 
     def make_folder(self) -> None:
         """Do nothing, as a folder exists with its first file."""
@@ -359,7 +340,7 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
     try:
         folder.start()
         yield destination
-        folder.finish(destination.sizes())
+        folder.finish()
     except BaseException as error:
         for file in destination.files:
             file.abandon()
@@ -394,7 +375,7 @@ class _RemoteFolder:
         """Raise unless the folder is empty or a replaceable output."""
         with writing_to(self.url):
             is_file = self.system.isfile(self.path)
-            names = self._names()
+            names = self._sizes()
             is_complete = self._marker(_SUCCESS) is not None
             started = self._marker(_STARTED)
         if is_file:
@@ -442,7 +423,7 @@ class _RemoteFolder:
             self._put(_STARTED, start)
             self._clear()
 
-    def finish(self, sizes: Mapping[str, int]) -> None:
+    def finish(self) -> None:
         """Write the marker, with all files' names and sizes."""
         with writing_to(self.url):
             if not self._is_own():
@@ -451,9 +432,8 @@ class _RemoteFolder:
                     "its own"
                 )
                 raise WriteError(message)
-            start = len(self.path) + 1
-            listed = [{"name": path[start:], "bytes": sizes[path]} for path in sorted(sizes)]
-            self._put(_SUCCESS, {"neardup": __version__, "files": listed})
+            files = [{"name": name, "bytes": size} for name, size in self._sizes().items()]
+            self._put(_SUCCESS, {"neardup": __version__, "files": files})
 
     def undo(self) -> str:
         """Remove the written files, and describe the result."""
@@ -479,15 +459,16 @@ class _RemoteFolder:
         if self._marker(_SUCCESS) is not None:
             self._has_replaced = True
             self.remove([_SUCCESS])
-        self.remove(self._names())
+        self.remove([*self._sizes()])
 
-    def _names(self) -> list[str]:
-        """Return the names of all files below, except markers."""
+    def _sizes(self) -> dict[str, int]:
+        """Return the bytes of all files below by name, except markers."""
         self.system.invalidate_cache(self.path)
         start = len(self.path)
-        names = (path[start:].strip("/") for path in self.system.find(self.path))
+        found = self.system.find(self.path, detail=True)
+        sizes = {path[start:].strip("/"): about["size"] for path, about in found.items()}
         ours = {"", _PROBE, _STARTED} | ({_SUCCESS} if self._marker(_SUCCESS) else set())
-        return sorted(name for name in names if name not in ours)
+        return {name: sizes[name] for name in sorted(sizes) if name not in ours}
 
     def _is_own(self) -> bool:
         return (self._marker(_STARTED) or {}).get("run") == self._token

@@ -439,10 +439,8 @@ def write_on_executors(
         rows = rows.union(send(change, np.array([jobs[0].start for jobs in tasks], np.int64)))
     changing = partial(_gathered, apply, gather, cluster.task_bytes)
     if isinstance(folder, RemoteDestination):
-        write = partial(_write, folder.for_other_process(), output_format, changing)
-        for answer in cluster.work_out(cluster.work(write, rows, lasts=True)):
-            for sizes, _ in answer.rows or ():
-                folder.add_sizes(sizes)
+        write = partial(_write, folder, output_format, changing)
+        cluster.work_out(cluster.work(write, rows, lasts=True))
     else:
         local = Path(str(folder)).absolute()
         (local / _ATTEMPTS).mkdir()
@@ -474,7 +472,7 @@ def _write(
     output_format: OutputFormat,
     changing: Callable[[Iterator[Any]], AbstractContextManager[ChangeBlock]],
     rows: Iterator[Any],
-) -> Iterator[tuple[dict[str, int], bytes] | Failure]:
+) -> Iterator[tuple[int, bytes] | Failure]:
     """Write the sources of the task in the first row."""
     task: tuple[int, Sequence[_Job]]
     for task in islice(rows, 1):
@@ -486,12 +484,10 @@ def _write(
                     piece = job.piece
                     if isinstance(folder, Path):
                         _write_local(folder, job, output_format, change)
-                        yield {}, b""
                     else:
                         # Object stores show a file when it is complete.
-                        place = folder.for_other_process()
-                        _write_rows(place, job, output_format, change)
-                        yield place.sizes(), b""
+                        _write_rows(folder, job, output_format, change)
+                    yield number, b""
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
