@@ -578,19 +578,18 @@ class JsonBlock(RawBlock):
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         return _cut_strings(raw, cuts)
 
-    def objects(self, names: Sequence[str]) -> pa.Array:
-        """Return the rows as JSON texts, normalizing refused rows."""
+    def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask]:
+        """Return members as standard JSON texts, null if missing, and bad rows."""
         raw, problems = self._decoded(skip_bad=True)
-        rows, refused = raw.to_arrow(), ~JsonValues.find(raw, names).are_objects
-        if not is_utf8(raw.joined()):
-            # The kernel does not check the bytes of strings.
-            refused[:] = True
-        read = [_standard_object(raw[index]) for index in np.flatnonzero(refused).tolist()]
-        if read:
-            replaced = pa.array(read, pa.large_binary())
-            rows = pc.replace_with_mask(rows, pa.array(refused), replaced)
-        places = pa.array(np.cumsum(~problems.bad) - 1, mask=problems.bad)
-        return rows.cast(pa.large_string()).take(places)
+        rows: list[dict[str, Any]] = [{}] * len(self)
+        for index, place in enumerate(np.flatnonzero(~problems.bad).tolist()):
+            try:
+                rows[place] = load_object(raw[index])
+            except BadRowError as bad:
+                problems.add(place, str(bad))
+        texts = [[_json_text(row[name]) if name in row else None for row in rows] for name in names]
+        columns = [pa.array(column, pa.large_string()) for column in texts]
+        return pa.table(columns, names=list(names)), problems.bad
 
     def json_lines(self) -> list[Buffer]:
         """Return the rows as UTF-8 lines without inner line breaks."""
@@ -601,13 +600,9 @@ class JsonBlock(RawBlock):
         return [b"".join(lines)] if lines else []
 
 
-def _standard_object(raw_row: bytes) -> bytes | None:
-    """Return a row as standard JSON, None for other values."""
-    try:
-        row = load_object(raw_row)
-    except BadRowError:
-        return None
-    return json.dumps(row, ensure_ascii=False).encode(errors="replace")
+def _json_text(value: Any) -> str:
+    """Return a value as JSON, with halves of surrogate pairs replaced."""
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def open_source(location: str, name: str, options: InputOptions) -> JsonLinesSource:

@@ -216,11 +216,6 @@ class RawRows:
         lasts = [*self.ends[breaks].tolist(), int(self.ends[-1])]
         return [view[start:end] for start, end in zip(firsts, lasts, strict=True)]
 
-    def joined(self) -> bytes | memoryview:
-        """Return all rows one after the other."""
-        slices = self.slices()
-        return slices[0] if len(slices) == 1 else b"".join(slices)
-
     def joined_by(self, separator: bytes) -> bytes:
         """Return all rows with a separator between each two."""
         view = memoryview(self.data)
@@ -230,7 +225,7 @@ class RawRows:
     def to_arrow(self) -> pa.Array:
         """Return the rows as an array of bytes."""
         offsets = np.append(0, np.cumsum(self.ends - self.starts)).astype(np.int64)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.joined() or b"")]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.joined_by(b""))]
         return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
 
 

@@ -271,11 +271,8 @@ class RowBlock(ABC):
 
         return columns_among(self.to_table(select), names)
 
-    def objects(self, names: Sequence[str]) -> pa.Array | None:
-        """Return the rows as standard JSON texts, None for tables.
-
-        A bad row is null. Members of the given names are unique.
-        """
+    def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask] | None:
+        """Return members as JSON texts and bad rows, None for tables."""
         return None
 
     def json_lines(self) -> list[Buffer] | None:

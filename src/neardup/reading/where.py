@@ -18,8 +18,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
+from neardup.files.arrowcolumns import plain_array
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, RowBlock, Source
@@ -30,17 +32,11 @@ from neardup.runs.runner import map_ordered
 from neardup.tables import Bytes, Int64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.index.index import OpenIndex
 
 # Documents of an index whose texts are read at once.
 _DOCUMENTS_AT_ONCE = 256
-# Beyond it, floats do not represent every integer.
-_LARGEST_EXACT = 1 << 53
 
-# Prefix of the condition, which must be unchanged after parsing.
-_SELECT = "SELECT number FROM batch WHERE "
 # Conditions may come from a client of a service, so only the rows are readable.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
@@ -49,20 +45,21 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "lock_configuration": True,
 }
-_ARITHMETIC = frozenset("+-*/%")
-# Names of columns in the query: as text, and as a value with its fields.
-_INTERNAL = re.compile(r"\b[tv](\d+)\b")
+
+
+def _duckdb() -> Any:
+    """Load DuckDB, which takes longer than most other libraries of a job."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("sql", "a condition (where)") from None
+    return duckdb
 
 
 @cache
 def _database(_: int) -> Any:
     """Open a process's database, for one query's rows."""
-    try:
-        # It takes longer to load than most other libraries of a job.
-        import duckdb
-    except ImportError:
-        raise MissingExtraError("sql", "a condition (where)") from None
-    return duckdb.connect(":memory:", config=_SETTINGS)
+    return _duckdb().connect(":memory:", config=_SETTINGS)
 
 
 _opening = threading.Lock()
@@ -72,15 +69,6 @@ def _connect() -> Any:
     """Return a connection to this process's database."""
     with _opening:
         return _database(os.getpid()).cursor()
-
-
-def _syntax_tree(condition: str) -> dict[str, Any]:
-    with _connect() as connection:
-        query = "SELECT json_serialize_sql(?)"
-        # A comment at the end of the condition ends with its line.
-        [found] = connection.execute(query, [f"{_SELECT}({condition}\n)"]).fetchone()
-    tree: dict[str, Any] = json.loads(found)
-    return tree
 
 
 class Condition:
@@ -104,47 +92,23 @@ class Condition:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        if not text.strip():
-            raise _refused("it is empty", text)
-        tree = _syntax_tree(text)
-        if tree["error"]:
-            raise _refused(tree["error_message"], text)
-        compiler = _Compiler()
         try:
-            [statement] = tree["statements"]
-            node = statement["node"]
-            [plain] = _syntax_tree("true")["statements"]
-            if {**node, "where_clause": None} != {**plain["node"], "where_clause": None}:
-                raise _UnsupportedError("it is more than one condition")
-            node["where_clause"] = compiler.condition(node["where_clause"])
-        except (_UnsupportedError, ValueError, KeyError) as error:
-            raise _refused(str(error) or "it cannot be parsed", text) from None
-        except RecursionError:
-            raise _refused("it is nested too deep", text) from None
-        self.columns = tuple(compiler.columns)
-        with _connect() as connection:
-            query = "SELECT json_deserialize_sql(?::JSON)"
-            [self._query] = connection.execute(query, [json.dumps(tree)]).fetchone()
-        self._check()
+            self.columns, self._query = _compiled(text)
+        except _UnsupportedError as error:
+            raise _refused(str(error), text) from None
+        duckdb = _duckdb()
+        try:
+            # Finds missing functions, before any row is read.
+            self._met(pa.table({}), 0)
+        except duckdb.CatalogException as error:
+            raise _refused(self._reason(error), text) from None
+        except duckdb.Error:
+            # It may be valid for columns with types.
+            pass
 
     def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
         """Pickle the text, which is parsed again."""
         return Condition, (self.text,)
-
-    def _check(self) -> None:
-        """Raise for missing functions, before any row is read."""
-        import duckdb
-
-        columns = range(len(self.columns))
-        values = "".join(f", NULL::VARCHAR AS t{n}, NULL::VARIANT AS v{n}" for n in columns)
-        with _connect() as connection:
-            try:
-                connection.execute(f"WITH batch AS (SELECT 1 AS number{values}) {self._query}")
-            except duckdb.CatalogException as error:
-                raise _refused(self._reason(error), self.text) from None
-            except duckdb.Error:
-                # It may be valid for columns with types.
-                pass
 
     def of(self, source: Source, block: RowBlock) -> Mask:
         """Return a block's rows that match or are unreadable.
@@ -154,15 +118,12 @@ class Condition:
         InvalidInputError
             If a file lacks a column completely, or has values that cannot be compared.
         """
-        import duckdb
-        import pyarrow as pa
-
+        duckdb = _duckdb()
+        found = block.json_columns(self.columns)
         try:
-            if not self.columns:
-                return self._met(_numbered(len(block)), "SELECT number FROM given")
-            objects = block.objects(self.columns)
-            if objects is not None:
-                return self._of_objects(objects)
+            if found is not None:
+                table, are_bad = found
+                return are_bad | self._met(table, len(block), are_json=True)
             tables, are_bad = block.readable_columns(self.columns)
             table = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
             if source.has_fixed_columns and not are_bad.all():
@@ -171,7 +132,7 @@ class Condition:
                         message = _no_column(name, source.listed_names(), self.text)
                         raise InvalidInputError(message, path=source.origin)
             are_met: Mask = are_bad.copy()
-            are_met[~are_bad] = self._of_table(table, int((~are_bad).sum()))
+            are_met[~are_bad] = self._met(table, int((~are_bad).sum()))
             return are_met
         except duckdb.Error as error:
             message = f"{option_name('where')} {self.text!r}: {self._reason(error)}"
@@ -185,8 +146,7 @@ class Condition:
         InvalidParameterError
             If the index lacks such a column, or its values cannot be compared.
         """
-        import duckdb
-
+        duckdb = _duckdb()
         known = ("id", "text", *index.columns)
         for name in self.columns:
             if name not in known:
@@ -195,9 +155,8 @@ class Condition:
         for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
             may_go_on()
             rows = index.read_rows(documents[start : start + _DOCUMENTS_AT_ONCE])
-            names = [name for name in self.columns if name in rows.column_names]
             try:
-                parts.append(self._of_table(rows.select(names), len(rows)))
+                parts.append(self._met(rows, len(rows)))
             except duckdb.Error as error:
                 raise _refused(self._reason(error), self.text) from None
         return np.concatenate(parts)
@@ -207,50 +166,28 @@ class Condition:
         line = one_line(error).partition(" LINE 1:")[0].partition(": ")[2]
         return _INTERNAL.sub(lambda name: repr(self.columns[int(name[1])]), line)
 
-    def _of_table(self, table: pa.Table, n_rows: int) -> Mask:
+    def _met(self, table: pa.Table, n_rows: int, *, are_json: bool = False) -> Mask:
         """Return the matching rows, with missing columns as null."""
-        import pyarrow as pa
-
-        from neardup.files.arrowcolumns import plain_array
-
-        given, values = _numbered(n_rows), ""
+        given, columns = pa.table({"number": np.arange(n_rows)}), ["number"]
         for n, name in enumerate(self.columns):
-            expression = "NULL"
+            text = value = "NULL"
             if name in table.column_names:
                 array = plain_array(table.column(name))
                 given = given.append_column(f"c{n}", array)
                 # NaN becomes null; DuckDB would treat it as the largest number.
-                expression = f"nullif(c{n}, 'nan')" if pa.types.is_floating(array.type) else f"c{n}"
-            values += f", {expression} AS t{n}, {expression} AS v{n}"
-        return self._met(given, f"SELECT number{values} FROM given")
-
-    def _of_objects(self, objects: pa.Array) -> Mask:
-        """Mask JSON texts that meet the condition or are null."""
-        given, values = _numbered(len(objects)).append_column("row", objects), ""
-        for n, name in enumerate(self.columns):
-            pointer = "/" + name.replace("~", "~0").replace("/", "~1").replace("'", "''")
-            values += f", json_extract_string(row, '{pointer}') AS t{n}"
-            values += f", json_extract(row, '{pointer}')::VARIANT AS v{n}"
-        are_bad: Mask = objects.is_null().to_numpy(zero_copy_only=False)
-        return are_bad | self._met(given, f"SELECT number{values} FROM given")
-
-    def _met(self, given: pa.Table, batch: str) -> Mask:
-        are_met: Mask = np.zeros(len(given), np.bool_)
-        are_met[self._select(given, f"WITH batch AS ({batch}) {self._query}")] = True
-        return are_met
-
-    @staticmethod
-    def _select(given: pa.Table, query: str) -> Int64s:
+                is_float = pa.types.is_floating(array.type)
+                text = value = f"nullif(c{n}, 'nan')" if is_float else f"c{n}"
+            if are_json:
+                text = f"json_extract_string(c{n}, '$')"
+                value = f"json_extract(c{n}, '$')::VARIANT"
+            columns += [f"{text} AS t{n}", f"{value} AS v{n}"]
         with _connect() as connection:
             connection.register("given", given)
+            query = f"WITH batch AS (SELECT {', '.join(columns)} FROM given) {self._query}"
             numbers: Int64s = connection.execute(query).fetchnumpy()["number"]
-            return numbers
-
-
-def _numbered(n_rows: int) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({"number": np.arange(n_rows)})
+        are_met: Mask = np.zeros(n_rows, np.bool_)
+        are_met[numbers] = True
+        return are_met
 
 
 def _refused(reason: str, text: str) -> InvalidParameterError:
@@ -268,18 +205,65 @@ def _no_column(name: str, names: Sequence[str], condition: str) -> str:
     return message
 
 
-class _UnsupportedError(Exception):
-    """An unsupported part of a condition, with the reason."""
+# A condition becomes a query over rows with columns t0, v0, t1, ...: each named column as text, and
+# as a value with its fields.
 
-
+_INTERNAL = re.compile(r"\b[tv](\d+)\b")
+# Prefix of the condition, which must be unchanged after parsing.
+_SELECT = "SELECT number FROM batch WHERE "
+# Beyond it, floats do not represent every integer.
+_LARGEST_EXACT = 1 << 53
+_ARITHMETIC = frozenset("+-*/%")
 _UNSUPPORTED = {
     "SUBQUERY": "it has a query within it",
     "PARAMETER": "it has a parameter (?)",
     "WINDOW": "it has a window function",
     "STAR": "it has a star (*)",
+    "LAMBDA": "it has a lambda function",
 }
 _PATHS = ("STRUCT_EXTRACT", "ARRAY_EXTRACT")
 _OPERANDS = ("left", "right", "input", "lower", "upper", "children")
+_TEXT, _TRUTH = "CAST(x AS VARCHAR)", "TRY_CAST(x AS BOOLEAN)"
+_NUMBER = "nullif(TRY_CAST(x AS DOUBLE), 'nan'::DOUBLE)"
+_LARGE_NUMBER = "TRY_CAST(x AS HUGEINT)"
+_CASTS = {"INTEGER": _NUMBER, "NUMERIC": _NUMBER, "STRING": _TEXT, "BOOLEAN": _TRUTH}
+
+
+class _UnsupportedError(Exception):
+    """An unsupported condition, with the reason."""
+
+
+def _compiled(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns of a condition, and its query."""
+    if not text.strip():
+        raise _UnsupportedError("it is empty")
+    tree = _syntax_tree(text)
+    if tree["error"]:
+        raise _UnsupportedError(tree["error_message"])
+    compiler = _Compiler()
+    try:
+        [statement] = tree["statements"]
+        node, plain = statement["node"], _syntax_tree("true")["statements"][0]["node"]
+        if {**node, "where_clause": None} != {**plain, "where_clause": None}:
+            raise _UnsupportedError("it is more than one condition")
+        node["where_clause"] = compiler.condition(node["where_clause"])
+    except (ValueError, KeyError):
+        raise _UnsupportedError("it cannot be parsed") from None
+    except RecursionError:
+        raise _UnsupportedError("it is nested too deep") from None
+    with _connect() as connection:
+        query = "SELECT json_deserialize_sql(?::JSON)"
+        [compiled] = connection.execute(query, [json.dumps(tree)]).fetchone()
+    return tuple(compiler.columns), compiled
+
+
+def _syntax_tree(condition: str) -> dict[str, Any]:
+    with _connect() as connection:
+        query = "SELECT json_serialize_sql(?)"
+        # A comment at the end of the condition ends with its line.
+        [found] = connection.execute(query, [f"{_SELECT}({condition}\n)"]).fetchone()
+    tree: dict[str, Any] = json.loads(found)
+    return tree
 
 
 class _Compiler:
@@ -287,13 +271,11 @@ class _Compiler:
 
     def __init__(self) -> None:
         self.columns: dict[str, int] = {}
-        self._parameters: list[str] = []
 
     def condition(self, node: Any) -> Any:
         """Return a boolean part of the condition."""
-        is_column = node["class"] == "COLUMN_REF" or node["type"] in _PATHS
         changed = self._visit(node)
-        return _cast(changed, "TRY_CAST(x AS BOOLEAN)") if is_column else changed
+        return _cast(changed, _TRUTH) if _is_column(node) else changed
 
     def _visit(self, node: Any) -> Any:
         """Return a part with columns by other names."""
@@ -313,8 +295,6 @@ class _Compiler:
             return self._comparison(node)
         if which == "CONJUNCTION" or what == "OPERATOR_NOT":
             return {**node, "children": [self.condition(each) for each in node["children"]]}
-        if which == "LAMBDA":
-            self._parameters += _names_in(node["lhs"])
         changed = {key: self._visit(value) for key, value in node.items()}
         if which == "FUNCTION" and node["function_name"] in _ARITHMETIC:
             for argument in changed["arguments"]:
@@ -323,19 +303,17 @@ class _Compiler:
 
     def _column(self, node: dict[str, Any], *, is_path: bool) -> dict[str, Any]:
         head, *fields = node["column_names"]
-        if head in self._parameters:
-            return node
         number = self.columns.setdefault(head, len(self.columns))
         kind = "v" if fields or is_path else "t"
         return {**node, "column_names": [f"{kind}{number}", *fields]}
 
     def _comparison(self, node: dict[str, Any]) -> dict[str, Any]:
+        """Cast the operands of a comparison by its constants."""
         if "DISTINCT" in node["type"] and node["left"]["class"] == "CAST":
             # DuckDB represents "x is true" with a cast that fails for other texts.
             node = {**node, "left": node["left"]["child"]}
         operands = {name: node[name] for name in _OPERANDS if name in node}
         listed = [each for value in operands.values() for each in _listed(value)]
-        constants = [each["literal"] for each in listed if each["class"] == "CONSTANT"]
         visited = {name: self._visit(value) for name, value in operands.items()}
 
         def compared(template: str) -> dict[str, Any]:
@@ -346,45 +324,29 @@ class _Compiler:
 
             return {**node, **{name: changed(value) for name, value in visited.items()}}
 
-        if all(each["class"] == "COLUMN_REF" or each["type"] in _PATHS for each in listed):
+        if all(map(_is_column, listed)):
             # Two columns are compared as numbers if both are, else as text.
             both: dict[str, Any] = _cast(compared(_NUMBER), "coalesce(x, y)", compared(_TEXT))
             return both
-        template = _template_of(constants)
+        template = _cast_of([each["literal"] for each in listed if each["class"] == "CONSTANT"])
         return {**node, **visited} if template is None else compared(template)
+
+
+def _is_column(node: Any) -> bool:
+    return node["class"] == "COLUMN_REF" or node["type"] in _PATHS
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _names_in(node: Any) -> list[str]:
-    if isinstance(node, list):
-        return [name for each in node for name in _names_in(each)]
-    if not isinstance(node, dict):
-        return []
-    own: list[str] = node.get("column_names", [])
-    return own + [name for value in node.values() for name in _names_in(value)]
-
-
-_TEXT = "CAST(x AS VARCHAR)"
-_NUMBER = "nullif(TRY_CAST(x AS DOUBLE), 'nan'::DOUBLE)"
-
-
-def _template_of(literals: Sequence[dict[str, Any]]) -> str | None:
+def _cast_of(literals: Sequence[dict[str, Any]]) -> str | None:
     """Return the cast for constants, None if kinds differ."""
-    kinds = {_KINDS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
-    kind = kinds.pop() if len(kinds) == 1 else None
-    if kind == "number":
-        are_large = any(
-            each["kind"] == "INTEGER" and abs(int(each["text"])) >= _LARGEST_EXACT
-            for each in literals
-        )
-        return "TRY_CAST(x AS HUGEINT)" if are_large else _NUMBER
-    return {"text": _TEXT, "truth": "TRY_CAST(x AS BOOLEAN)"}.get(kind or "")
-
-
-_KINDS = {"INTEGER": "number", "NUMERIC": "number", "STRING": "text", "BOOLEAN": "truth"}
+    casts = {_CASTS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
+    cast = casts.pop() if len(casts) == 1 else None
+    integers = [int(each["text"]) for each in literals if each["kind"] == "INTEGER"]
+    are_large = cast == _NUMBER and any(abs(number) >= _LARGEST_EXACT for number in integers)
+    return _LARGE_NUMBER if are_large else cast
 
 
 @cache
