@@ -1,5 +1,5 @@
 """The options of every command, by the words of its name."""
 
-from neardup.cli.command import all_options
+from neardup.cli.configuration import all_options
 
 COMMANDS = {name: tuple(options.values()) for name, options in all_options().items()}

@@ -12,7 +12,7 @@ import neardup
 from tests.spilling import write_lines
 
 # What a summary says of the run, not of the answer.
-_OF_THE_RUN = {"seconds", "peak_memory_bytes", "workers", "configuration", "digest", "engine"}
+_OF_THE_RUN = {"seconds", "peak_memory_bytes", "workers", "digest", "engine"}
 
 
 @dataclass(frozen=True)

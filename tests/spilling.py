@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 # What of a summary may differ between runs of the same answer.
-_OWN = ("seconds", "peak_memory_bytes", "workers", "configuration", "digest")
+_OWN = ("seconds", "peak_memory_bytes", "workers", "digest")
 
 
 @contextmanager

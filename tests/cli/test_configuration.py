@@ -30,7 +30,7 @@ def used(run, project):
         assert outcome.code == 0, outcome.err
         summary = json.loads(outcome.out)
         assert summary == json.loads(Path("out/summary.json").read_text())
-        return summary[key], outcome.err, summary.get("configuration")
+        return summary[key], outcome.err
 
     return plan
 
@@ -41,21 +41,14 @@ def write(path, text: str) -> None:
 
 def test_order(used, project):
     """The command line goes before the nearest neardup.toml, and that before defaults."""
-    assert used() == (0.8, "", None)
+    assert used() == (0.8, "")
     write(project / "neardup.toml", "threshold = 0.3\n")
-    assert used()[:2] == (0.3, "threshold 0.3 from ../../neardup.toml\n")
+    assert used() == (0.3, "threshold 0.3 from ../../neardup.toml\n")
     write(project / "neardup.toml", "threshold = 0.3\n[dedup]\nthreshold = 0.4\n")
-    assert used()[:2] == (0.4, "threshold 0.4 from ../../neardup.toml\n")
+    assert used() == (0.4, "threshold 0.4 from ../../neardup.toml\n")
     write(project / "data/neardup.toml", "threshold = 0.5\nstrip_accents = true\n")
     source = "../neardup.toml"
-    assert used() == (
-        0.5,
-        f"threshold 0.5 from {source}, strip-accents true from {source}\n",
-        {
-            "strip-accents": {"value": True, "source": source},
-            "threshold": {"value": "0.5", "source": source},
-        },
-    )
+    assert used() == (0.5, f"threshold 0.5 from {source}, strip-accents true from {source}\n")
     assert used("threshold", "--threshold", "0.8")[0] == 0.8
 
 
@@ -87,7 +80,7 @@ def test_folders__not_above_the_repository(used, project):
 
 def test_no_config(used, project):
     write(project / "neardup.toml", "[nothing]\n")
-    assert used(before=("--no-config",)) == (0.8, "", None)
+    assert used(before=("--no-config",)) == (0.8, "")
 
 
 def test_tokenizer__beside_the_file(run, project):

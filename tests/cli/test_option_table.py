@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
 import pytest
 
 from neardup.options.kinds import Choice, Share, TokenizerName, Whole
@@ -83,14 +80,3 @@ def test_option__of_the_wrong_type(run, in_folder, command):
         outcome = run(*arguments, f"{flag}={value}")
         assert (outcome.code, outcome.out) == (2, "")
         assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_json__says_what_was_configured(run, inputs, tmp_path, monkeypatch, command):
-    """Whatever prints JSON has the options in it that were not on the command line."""
-    monkeypatch.chdir(shutil.copytree(inputs, tmp_path / "inputs"))
-    (tmp_path / "inputs/neardup.toml").write_text("json = true\ndrop.missing = 'ignore'\n")
-    outcome = run(*ARGUMENTS[command].split())
-    assert (outcome.code, "json true from neardup.toml" in outcome.err) == (0, True)
-    taken = json.loads(outcome.out)["configuration"]
-    assert taken["json"] == {"value": True, "source": "neardup.toml"}

@@ -38,15 +38,11 @@ _CLOSED_PIPE = 141
 
 
 class Call:
-    """One run of a command, from options to printed result.
+    """One run of a command, from options to printed result."""
 
-    ``settings`` are the options from ``neardup.toml``, as summaries have them.
-    """
-
-    def __init__(self, options: Options, settings: Mapping[str, Any]) -> None:
+    def __init__(self, options: Options) -> None:
         # Each command knows the class of its options.
         self.options: Any = options
-        self.configuration = {"configuration": settings} if settings else {}
         self._shared: SharedWork | None = None
 
     @property
@@ -147,13 +143,13 @@ class Call:
     def print_result(self, facts: Mapping[str, Any], *lines: str, err: bool = False) -> None:
         """Print a result as JSON or lines, unless quiet.
 
-        ``err`` chooses standard error. JSON has the options that were not on the command line.
+        ``err`` chooses standard error.
         """
         if self.options.json:
             # Help and tables need no JSON.
             import json
 
-            print_output(json.dumps({**facts, **self.configuration}, ensure_ascii=False))
+            print_output(json.dumps(facts, ensure_ascii=False))
         elif not self.is_quiet:
             print_output("\n".join(lines), err=err)
 
@@ -327,7 +323,6 @@ class FolderOutput(_Output):
     def write(self, result: Any, **more: Any) -> None:
         """Write a result with more arguments of ``result.write``."""
         call = self._call
-        result.summary |= call.configuration
         if self._is_streamed:
             from neardup.files.destinations import StandardOutput
             from neardup.runs.disk import note_stream

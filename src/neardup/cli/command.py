@@ -1,21 +1,20 @@
-"""Commands built from classes of options and ``neardup.toml``."""
+"""Commands built from classes of options."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from neardup.cli.call import Call
-from neardup.errors import InvalidInputError, InvalidParameterError, ReadError, on_command_line
+from neardup.cli.configuration import all_options, find_file, key_of, read_settings
+from neardup.errors import InvalidParameterError, on_command_line
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -25,8 +24,6 @@ from neardup.options.kinds import (
     Location,
     Number,
     PathOrUrl,
-    Share,
-    ShareOrCount,
     Switch,
     TokenizerName,
     Whole,
@@ -40,8 +37,6 @@ if TYPE_CHECKING:
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
-# Where a context keeps the options that were taken from ``neardup.toml``.
-_SETTINGS = "neardup.settings"
 # Width of the column of names in help; a longer name has a line of its own.
 _NAMES_WIDTH = 30
 # Sections of help, in order.
@@ -98,8 +93,7 @@ class JobCommand(click.Command):
             # Empty tuples are repeatable options that were not given.
             own = {each: values.pop(each) for each in options.known if each in values}
             given = {each: value for each, value in own.items() if value not in (None, ())}
-            taken = click.get_current_context().meta.get(_SETTINGS, {})
-            return function(Call(options(**given), taken), **values)
+            return function(Call(options(**given)), **values)
 
         entries = [each for each in options.known.values() if each.name not in options.in_python]
         super().__init__(
@@ -122,12 +116,22 @@ class JobCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options from the command line, then from ``neardup.toml``."""
-        if not ctx.resilient_parsing:
-            self._check_given_once(ctx, args)
+        # Completion takes no options from files.
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        self._check_given_once(ctx, args)
+        file = None if ctx.find_root().params.get("no_config") else find_file()
+        if file is None or not {"-h", "--help"}.isdisjoint(args):
+            return super().parse_args(ctx, args)
+        ctx.default_map = read_settings(tuple(ctx.command_path.split()[1:]), file)
         rest = super().parse_args(ctx, args)
-        # Help has ended the command before, and completion is not concerned.
-        if not ctx.resilient_parsing and not ctx.find_root().params.get("no_config"):
-            ctx.meta[_SETTINGS] = self._take_settings(ctx)
+        taken = [
+            f"{key_of(entry)} {_shown(ctx.default_map[entry.name])} from {file}"
+            for entry in self.entries
+            if ctx.get_parameter_source(entry.name) is ParameterSource.DEFAULT_MAP
+        ]
+        if taken and not ctx.params.get("quiet"):
+            click.echo(", ".join(taken), err=True)
         return rest
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
@@ -146,40 +150,13 @@ class JobCommand(click.Command):
                 raise click.UsageError(message, ctx)
             given.add(str(each.name))
 
-    def _take_settings(self, ctx: click.Context) -> dict[str, dict[str, Any]]:
-        """Set missing options and return value and file by key."""
-        file = find_file()
-        if file is None:
-            return {}
-        settings = read_settings(tuple(ctx.command_path.split()[1:]), self.entries, file)
-        taken = {}
-        for entry in self.entries:
-            is_given = ctx.get_parameter_source(entry.name) is ParameterSource.COMMANDLINE
-            if entry.name in settings and not is_given:
-                value = ctx.params[entry.name] = settings[entry.name]
-                taken[key_of(entry)] = {"value": value, "source": file.path}
-                ctx.set_parameter_source(entry.name, ParameterSource.DEFAULT_MAP)
-        return taken
-
     def invoke(self, ctx: click.Context) -> Any:
-        """Print the options from ``neardup.toml``, and run the command."""
-        taken = ctx.meta.get(_SETTINGS, {})
-        is_quiet = ctx.params.get("quiet")
-        if taken and not is_quiet:
-            lines = (
-                f"{key} {_shown(one['value'])} from {one['source']}" for key, one in taken.items()
-            )
-            click.echo(", ".join(lines), err=True)
+        """Run the command, with logs on standard error and options as it spells them."""
         try:
-            with nullcontext() if is_quiet else _showing_logs():
+            with nullcontext() if ctx.params.get("quiet") else _showing_logs():
                 return super().invoke(ctx)
         except InvalidParameterError as error:
-            spelled = spell_options(error, self)
-            # Which of the options that it names are not on the command line.
-            keys = [name.replace("_", "-") for name in error.parameters]
-            if found := [f"--{key} is from {taken[key]['source']}" for key in keys if key in taken]:
-                spelled += f" ({', '.join(found)})"
-            raise InvalidParameterError(spelled, *error.parameters) from error
+            raise InvalidParameterError(spell_options(error, self), *error.parameters) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the whole description of the options, section by section."""
@@ -238,25 +215,6 @@ def job_command(
     return decorate
 
 
-@cache
-def all_options() -> Mapping[str, Mapping[str, Option]]:
-    """Return the options of all commands, by command and name."""
-    from neardup.cli import COMMANDS
-
-    commands: dict[str, Mapping[str, Option]] = {}
-    members: Mapping[str, Any]
-    for name, (module, _) in COMMANDS.items():
-        command = getattr(importlib.import_module(module), name)
-        members = (
-            {f"{name} {each}": below for each, below in command.commands.items()}
-            if isinstance(command, click.Group)
-            else {name: command}
-        )
-        for words, each in members.items():
-            commands[words] = {entry.name: entry for entry in each.entries}
-    return commands
-
-
 def _help_option(
     flag: str, text: str, make: Callable[[click.Command, click.Context], str]
 ) -> click.Option:
@@ -308,7 +266,7 @@ def _showing_logs() -> Iterator[None]:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return " and ".join(value) if isinstance(value, tuple) else str(value)
+    return " and ".join(value) if isinstance(value, list) else str(value)
 
 
 def spell_options(error: InvalidParameterError, command: click.Command) -> str:
@@ -485,169 +443,3 @@ def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Location):
         return click.Path(path_type=Path, dir_okay=not kind.is_file)
     return None
-
-
-# Options from ``neardup.toml``.
-
-_FILE = "neardup.toml"
-_REPOSITORIES = (".git", ".hg")
-
-# The words of a command, or the first of them for all commands that begin so; () for all.
-Scope = tuple[str, ...]
-
-
-class ConfigurationFile(NamedTuple):
-    """A file of options: relative path and content."""
-
-    path: str
-    table: dict[str, Any]
-
-
-def find_file() -> ConfigurationFile | None:
-    """Read the nearest ``neardup.toml``, or return None.
-
-    It is looked for in the working directory and, within a repository, in all folders above it up
-    to the repository's root: anybody may have put a file above that.
-    """
-    for depth, folder in enumerate(_folders()):
-        path = folder / _FILE
-        if path.is_file():
-            shown = str(Path(*[".."] * depth, _FILE))
-            return ConfigurationFile(shown, _parse(path, shown))
-    return None
-
-
-def _folders() -> list[Path]:
-    try:
-        here = Path.cwd()
-    except OSError:  # It has been removed.
-        return []
-    folders = [here, *here.parents]
-    for number, folder in enumerate(folders, 1):
-        if any((folder / name).exists() for name in _REPOSITORIES):
-            return folders[:number]
-    return [here]
-
-
-def _parse(path: Path, shown: str) -> dict[str, Any]:
-    # Most runs have no such file.
-    import tomllib
-
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ReadError(str(error.strerror), path=shown) from None
-    except UnicodeDecodeError:
-        message = "not UTF-8 text, as TOML is"
-        raise InvalidInputError(message, path=shown) from None
-    except tomllib.TOMLDecodeError as error:
-        message = f"not valid TOML: {error}"
-        raise InvalidInputError(message, path=shown) from None
-
-
-def key_of(option: Option) -> str:
-    """Return an option's spelling without the leading hyphens."""
-    return option.spelling[-1].removeprefix("--")
-
-
-def is_configurable(option: Option) -> bool:
-    """Return whether an option may be set in a file.
-
-    Inputs, outputs and replacements are named on the command line; --work is not an output.
-    """
-    reads_or_writes = isinstance(option.kind, Address | Documents | Location)
-    return option.name == "work" or not (reads_or_writes or option.name == "overwrite")
-
-
-def read_settings(
-    command: Scope, options: Iterable[Option], file: ConfigurationFile
-) -> dict[str, Any]:
-    """Return a file's values for a command's options, by name.
-
-    A value for the command goes before one for all commands.
-    """
-    by_key = {key_of(option): option for option in options}
-    settings: dict[str, Any] = {}
-    entries = sorted(_entries(file, (), file.table), key=lambda entry: len(entry[0]))
-    for (*scope, key), value in entries:
-        if key in by_key and command[: len(scope)] == tuple(scope):
-            option, label = by_key[key], ".".join((*scope, key))
-            settings[option.name] = _checked(option, label, value, file.path)
-    return settings
-
-
-def _options_in(scope: Scope) -> dict[str, Option]:
-    """Return the options of a scope by key, possibly none."""
-    return {
-        key_of(option): option
-        for name, options in all_options().items()
-        if tuple(name.split())[: len(scope)] == scope
-        for option in options.values()
-    }
-
-
-def _entries(
-    file: ConfigurationFile, scope: Scope, table: dict[str, Any]
-) -> Iterator[tuple[Scope, Any]]:
-    """Yield the scoped key and value of each option, recursively."""
-    known, seen = _options_in(scope), set()
-    for written, value in table.items():
-        key = written.replace("_", "-")
-        label = ".".join((*scope, written))
-        if isinstance(value, dict) and _options_in((*scope, written)):
-            yield from _entries(file, (*scope, written), value)
-            continue
-        if key not in known:
-            problem = _unknown_key(label, scope, key, value)
-            raise InvalidInputError(problem, path=file.path)
-        if not is_configurable(known[key]):
-            flag = known[key].spelling[-1]
-            message = f"{label} is for the command line only; write {flag} there"
-            raise InvalidInputError(message, path=file.path)
-        if key in seen:
-            message = f"{label} is there twice, with a hyphen and with an underscore"
-            raise InvalidInputError(message, path=file.path)
-        seen.add(key)
-        is_path = isinstance(value, str) and value not in TokenizerName.names
-        if isinstance(known[key].kind, TokenizerName) and is_path:
-            # From where the file is.
-            value = str(Path(file.path).parent / value)
-        yield (*scope, key), value
-
-
-def _checked(option: Option, label: str, value: Any, path: str) -> Any:
-    """Return the value as the command line hands it on."""
-    if isinstance(option.kind, Flag) and not isinstance(value, bool):
-        message = f"{label} must be true or false, got {value!r}"
-        raise InvalidInputError(message, path=path)
-    values = value if option.is_repeatable and isinstance(value, list) else [value]
-    try:
-        checked = [option.kind.checked(label, one) for one in values]
-    except InvalidParameterError as error:
-        raise InvalidInputError(str(error), path=path) from None
-    if isinstance(option.kind, Share | ShareOrCount):
-        # As it would be typed.
-        checked = [str(one) for one in checked]
-    return tuple(checked) if option.is_repeatable else checked[0]
-
-
-def _unknown_key(label: str, scope: Scope, key: str, value: Any) -> str:
-    """Return the message about an unknown key of a file."""
-    commands = [tuple(name.split()) for name in all_options()]
-    depth = len(scope)
-    names = {name[depth] for name in commands if len(name) > depth and name[:depth] == scope}
-    if key in names:
-        return f"{label} must be a table, got {value!r}"
-    if isinstance(value, dict):
-        return f"{label} is not a command; {_advice(key, names, 'neardup --help')}"
-    keys = [name for name, option in _options_in(scope).items() if is_configurable(option)]
-    owner = " ".join(("neardup", *scope))
-    listed = f"{owner} --help" if scope in commands else "neardup COMMAND --help"
-    return f"{label} is not an option of `{owner}`; {_advice(key, keys, listed)}"
-
-
-def _advice(word: str, known: Iterable[str], listed: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, list(known), 1)
-    return f"did you mean {close[0]}?" if close else f"`{listed}` lists them"

@@ -169,7 +169,7 @@ def note_single(n_single: int, ngram: int) -> str:
 
 def hints(summary: Mapping[str, Any]) -> list[str]:
     """Return the hints of a summary with the command's options."""
-    from neardup.cli.command import all_options
+    from neardup.cli.configuration import all_options
 
     command = click.get_current_context().command
     spelled = {str(option.name): option.opts[-1] for option in command.params}
