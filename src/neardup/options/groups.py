@@ -243,6 +243,11 @@ class NormalOptions(Options):
         default=None,
     )
     strip_accents: bool = option("Ignore accents.", default=False)
+    stem: str | None = option(
+        "Compare stems of words in this language, such as english.",
+        default=None,
+        more="By Snowball's algorithms for some 30 languages; for tokenizer words only.",
+    )
 
 
 class TokenOptions(NormalOptions):

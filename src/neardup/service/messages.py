@@ -152,6 +152,7 @@ class Comparison(Request):
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False
+    stem: Annotated[str, Meta(max_length=40)] | None = None
 
 
 class Compared(Struct):

@@ -139,7 +139,7 @@ class Normalisation(NormalOptions):
 
     ``casefold`` is Unicode's full case folding. ``unicode_form``, NFC or NFKC, brings the whole
     text to that normalisation form first. With ``strip_accents`` combining marks do not count: é is
-    e.
+    e. ``stem`` is the language whose stems are compared instead of words.
     """
 
     casefold: bool = True
@@ -240,7 +240,7 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 @lru_cache(maxsize=64)
 def _of_characters(normalisation: Normalisation) -> Normalisation:
     """Return the normalisation of single characters, equal for many options."""
-    return normalisation.but(unicode_form=None)
+    return normalisation.but(unicode_form=None, stem=None)
 
 
 @lru_cache(maxsize=8)
@@ -381,7 +381,13 @@ def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> Toke
     folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
     folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
     tokens.hash_tokens(folded, folded_offsets, hashes, offsets)
-    return TokenLists(hashes[: offsets[-1]], offsets)
+    hashes = hashes[: offsets[-1]]
+    if normalisation.stem is not None:
+        # Imports an optional library.
+        from neardup.text.stems import stem_hashes
+
+        hashes = stem_hashes(folded[: folded_offsets[-1]], hashes, normalisation.stem)
+    return TokenLists(hashes, offsets)
 
 
 def locate_by_table(

@@ -15,6 +15,7 @@ from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.kernels.text import shingles, tokens
 from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptions
+from neardup.options.option import no_effect
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import (
@@ -250,12 +251,20 @@ class ShingleScheme:
         return {
             **self.tokenizer.describe(),
             **self.normalisation.describe(),
+            **self._describe_stemmer(),
             "ngram": self.ngram,
             "occurrences": self.occurrences,
             "hash_version": HASH_VERSION,
             "unicode_version": unicodedata.unidata_version,
             **self.fingerprints.describe(),
         }
+
+    def _describe_stemmer(self) -> dict[str, object]:
+        if self.normalisation.stem is None:
+            return {}
+        from neardup.text.stems import VERSION
+
+        return {"stemmer": VERSION}
 
 
 class SchemeOptions(ShingleOptions, FingerprintOptions, SeedOptions):
@@ -287,6 +296,15 @@ def shingle_scheme(
             "choose another tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer", *names)
+    if options.stem is not None:
+        if tokenizer != "words":
+            raise no_effect(
+                "stem", f"with tokenizer {tokenizer}", "choose tokenizer words", "tokenizer"
+            )
+        # Imports an optional library.
+        from neardup.text.stems import check_stem
+
+        check_stem(options.stem)
     return ShingleScheme(
         make_tokenizer(tokenizer, normalisation),
         normalisation,
