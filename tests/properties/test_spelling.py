@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.jobs.pairs.spelling import Members, Speller
+from neardup.jobs.pairs.rows import Members, Speller
 from neardup.tables import ScoredPairs
 from tests.each import each_of
 from tests.examples import examples
@@ -15,6 +17,12 @@ N_RECORDS = 4
 
 # Records of documents, -1 for a document without one.
 documents = st.lists(st.integers(-1, N_RECORDS - 1), max_size=9)
+
+
+class Scored(NamedTuple):
+    own_scores: np.ndarray
+    twins: np.ndarray
+    is_directed: bool
 
 
 def as_pairs(scores):
@@ -56,13 +64,8 @@ def spellers(draw):
     scores = draw(st.dictionaries(keys, st.integers(1, 99)))
     own_scores = draw(st.lists(st.integers(1, 99), min_size=N_RECORDS, max_size=N_RECORDS))
     twins = sorted(draw(st.sets(record)))
-    speller = Speller.of(
-        np.array(records, np.int64),
-        np.array(own_scores, np.int64),
-        np.array(twins, np.int64),
-        n_left=n_left,
-        is_directed=is_directed,
-    )
+    scored = Scored(np.array(own_scores, np.int64), np.array(twins, np.int64), is_directed)
+    speller = Speller.of(scored, np.array(records, np.int64), n_left)
     expected = spelled(records, n_left, scores, own_scores, twins, is_directed=is_directed)
     return speller, as_pairs(scores), expected
 
@@ -78,13 +81,8 @@ def spellers(draw):
 )
 def test_speller__by_hand(n_left, is_directed, expected):
     """Two records, both in either collection, of which the first is a pair with itself."""
-    speller = Speller.of(
-        np.array([0, 1, 0, 1]),
-        np.array([9, 9]),
-        np.array([0]),
-        n_left=n_left,
-        is_directed=is_directed,
-    )
+    scored = Scored(np.array([9, 9]), np.array([0]), is_directed)
+    speller = Speller.of(scored, np.array([0, 1, 0, 1]), n_left)
     joined = as_pairs({(0, 1): 7})
     [(pairs, _)] = speller.spell_in_parts(speller.crossings(joined), None)
     assert sorted(rows_of(pairs)) == expected
@@ -110,7 +108,8 @@ def test_speller__as_defined(drawn, n_at_once):
 
 @given(documents, st.integers(0, 4), st.integers(0, 3))
 def test_members__first_documents_of_each_record(records, most, first):
-    members = Members.of(np.array(records, np.int64), N_RECORDS, first).first(most)
+    numbers = first + np.arange(len(records))
+    members = Members.of(np.array(records, np.int64), N_RECORDS, numbers).first(most)
     for record in range(N_RECORDS):
         run = slice(members.starts[record], members.starts[record] + members.counts[record])
         numbers = [first + d for d, of in enumerate(records) if of == record]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.pairs import spelling as top_pipeline
+from neardup.jobs.pairs import top as top_pipeline
 from neardup.matching.measures import rank_fractions
 from tests.calls import grouped
 from tests.each import each_of

@@ -63,7 +63,7 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
     is contained in b. Every pair is found unless --method is minhash.
     """
     from neardup.files.inputs import origins_of, resolve_paths
-    from neardup.jobs.pairs.run import PairJob
+    from neardup.jobs.pairs.find_pairs import PairJob
 
     given: PairCommandOptions = call.options
     columns = [name for names in given.shown_columns for name in names.split(",")]

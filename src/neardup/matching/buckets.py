@@ -220,15 +220,13 @@ def join_buckets(
     sides: Bytes | None = None,
     limit: int | None = None,
     runner: Runner,
-    report: Callable[[int], None] | None = None,
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find similar pairs of sets that share a bucket.
 
     Parameters, results and errors as in ``Join.run``. Every pair found is right, but pairs that
     share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
-    weights. ``report`` is called with the number of sets that were probed; None reports them as a
-    stage. All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket, and
-    4 bytes per set and thread.
+    weights. All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket,
+    and 4 bytes per set and thread. Nothing is reported.
     """
     n = len(sets)
     lists = list_members(buckets)
@@ -255,9 +253,7 @@ def join_buckets(
         )
 
     pieces = probe_pieces(n, WIDE, lambda: np.full(n, -1, np.int32), probe, counts, runner)
-    if report is None:
-        report = partial(_report, runner, n)
-    pairs = collect_pairs(pieces, np.arange(n), limit, report, is_directed=True)
+    pairs = collect_pairs(pieces, np.arange(n), limit, lambda _: None, is_directed=True)
     return pairs, BucketJoinCounts(int(counts[kernel.CANDIDATES]), len(pairs))
 
 
@@ -267,10 +263,6 @@ def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:
         weights, totals = sets.weights, sets.totals
     parities = np.empty(0, np.uint64)
     return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, parities))
-
-
-def _report(runner: Runner, n: int, done: int) -> None:
-    runner.report("join", done, n)
 
 
 def list_members(buckets: Buckets) -> kernel.BucketLists:

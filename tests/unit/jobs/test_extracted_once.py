@@ -110,7 +110,7 @@ def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, options, sh
     found = run(folder, tmp_path / "out", **options)
     assert counts == dict.fromkeys(PAGES, 1)
     # As from an engine that keeps nothing.
-    for name in ("dedup.run", "pairs.run", "align", "sketch"):
+    for name in ("dedup.run", "pairs.find_pairs", "align", "sketch"):
         monkeypatch.setattr(f"neardup.jobs.{name}.keep_extracted", lambda *_: None)
     assert run(folder, tmp_path / "again", **options) == found
     assert min(counts.values()) > 1

@@ -6,18 +6,19 @@ Columns of the input follow the ids, with their values of both sides.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
-from neardup.jobs.pairs.spelling import Speller
-from neardup.matching.join import FilterCounts, Scored, check_limit
+from neardup.matching.join import LEFT, RIGHT, FilterCounts, Scored, check_limit
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.sign import columns_there, numbers_of, text_of, where_to_have
 from neardup.reading.texts import Values, read_values
@@ -26,11 +27,7 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Floats, Int64s, ScoredPairs
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+from neardup.tables import Bytes, Floats, Int64s, ScoredPairs
 
 # Shares of the memory for found rows, and for rows that are being spelled out.
 ROWS_SHARE = 0.1
@@ -128,9 +125,6 @@ def keep_equal(
     A pair also stays if one of its documents has no value. Memory: the values of the documents in a
     pair and the remaining pairs, as far as the workspace allows, and some pairs at a time.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values = _read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
     n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
     kept = SpilledBatches("equal", workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
@@ -179,8 +173,6 @@ _ROWS_AT_ONCE = 1 << 18
 
 def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
     """Return pairs of documents as stored rows of 32 bytes."""
-    import pyarrow as pa
-
     return pa.RecordBatch.from_pydict(
         {
             "left": pairs.left,
@@ -191,41 +183,197 @@ def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
     )
 
 
-def spell_runs(
-    joined: ScoredPairs, speller: Speller, scored: Scored, n_at_once: int | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Spell out pairs of records, ``n_at_once`` document pairs per run.
+@dataclass(frozen=True)
+class Members:
+    """Ascending documents of record r: ``documents[starts[r] :][: counts[r]]``."""
 
-    The number is approximate, None for all. Yields at least one run, each in ascending order.
+    documents: Int64s
+    starts: Int64s
+    counts: Int64s
+
+    @classmethod
+    def of(cls, records_of_documents: Int64s, n_records: int, documents: Int64s) -> Members:
+        """List the documents of every record, -1 for none."""
+        filled = np.flatnonzero(records_of_documents >= 0)
+        records = records_of_documents[filled]
+        order = np.argsort(records, kind="stable")
+        counts: Int64s = np.bincount(records, minlength=n_records).astype(np.int64)
+        return cls(documents[filled[order]], np.cumsum(counts) - counts, counts)
+
+    @classmethod
+    def single(cls, n_records: int) -> Members:
+        """Assign one document to every record, with the same number."""
+        numbers: Int64s = np.arange(n_records, dtype=np.int64)
+        return cls(numbers, numbers, np.ones(n_records, np.int64))
+
+    def first(self, most: int) -> Members:
+        """Return the first ``most`` documents of each record."""
+        return Members(self.documents, self.starts, np.minimum(self.counts, most))
+
+    def count(self, other: Members, pairs: ScoredPairs) -> int:
+        """Count the pairs that ``cross`` yields."""
+        return int((self.counts[pairs.left] * other.counts[pairs.right]).sum())
+
+    def cross(
+        self, other: Members, pairs: ScoredPairs, n_at_once: int | None = None
+    ) -> Iterator[tuple[ScoredPairs, Int64s]]:
+        """Pair these members with ``other`` by pairs of their records.
+
+        Document pairs come in parts or all at once, each with the number of its record pair.
+        """
+        widths = other.counts[pairs.right]
+        n_each = self.counts[pairs.left] * widths
+        ends = np.cumsum(n_each)
+        total = int(ends[-1]) if len(ends) else 0
+        step = n_at_once or max(total, 1)
+        for start in range(0, total, step):
+            stop = min(start + step, total)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            here = np.arange(first, last + 1)
+            begins = ends[here] - n_each[here]
+            pair = np.repeat(here, np.minimum(ends[here], stop) - np.maximum(begins, start))
+            within = np.arange(start, stop, dtype=np.int64) - begins[pair - first]
+            i, j = np.divmod(within, widths[pair])
+            spelled = ScoredPairs(
+                self.documents[self.starts[pairs.left[pair]] + i],
+                other.documents[other.starts[pairs.right[pair]] + j],
+                pairs.scores[pair],
+            )
+            yield spelled, pair
+
+    def cross_all(self, other: Members, pairs: ScoredPairs) -> tuple[ScoredPairs, Int64s]:
+        """Spell out all pairs at once, as ``cross`` does."""
+        return next(self.cross(other, pairs), (ScoredPairs.of_none(), np.empty(0, np.int64)))
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Converter of pairs of records to pairs of their documents.
+
+    ``left`` and ``right`` are the documents of the two collections, equal for a self-join. Pairs
+    within a record are included if ``has_twins``.
     """
-    crossings = speller.crossings(joined)
-    similarities = scored.similarities(crossings)
-    is_empty = True
-    for pairs, crossing in speller.spell_in_parts(crossings, n_at_once):
-        order = pairs.ascending()
-        yield to_run(pairs.take(order), similarities[crossing[order]])
-        is_empty = False
-    if is_empty:
-        yield to_run(crossings.take(crossings.left < 0), similarities[:0])
+
+    records: Scored
+    left: Members
+    right: Members
+    is_self_join: bool
+    has_twins: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        records: Scored,
+        of_documents: Int64s,
+        n_left: int | None,
+        numbers: Int64s | None = None,
+    ) -> Speller:
+        """Prepare for documents with their records, -1 for none.
+
+        The ``n_left`` left documents come first; None for a self-join. ``numbers`` of the documents
+        ascend; None numbers them from 0.
+        """
+        if numbers is None:
+            numbers = np.arange(len(of_documents))
+        n_records = len(records.own_scores)
+        if n_left is None:
+            every = Members.of(of_documents, n_records, numbers)
+            return cls(records, every, every, is_self_join=True)
+        left = Members.of(of_documents[:n_left], n_records, numbers[:n_left])
+        right = Members.of(of_documents[n_left:], n_records, numbers[n_left:])
+        return cls(records, left, right, is_self_join=False)
+
+    def first(self, most: int) -> Speller:
+        """Return the speller with ``most`` first documents of each record."""
+        return replace(self, left=self.left.first(most), right=self.right.first(most))
+
+    def crossings(self, joined: ScoredPairs) -> ScoredPairs:
+        """Return all pairs of records, including twins, to spell out."""
+        parts = [joined]
+        if self.has_twins:
+            twins = self.records.twins
+            if self.is_self_join:
+                twins = twins[self.left.counts[twins] > 1]
+            parts.append(ScoredPairs(twins, twins, self.records.own_scores[twins]))
+        if not (self.is_self_join or self.records.is_directed):
+            parts.append(joined.turned())
+        return ScoredPairs.joined(parts)
+
+    def count(self, joined: ScoredPairs) -> int:
+        """Count the pairs of documents."""
+        crossings = self.crossings(joined)
+        total = self.left.count(self.right, crossings)
+        if self.is_self_join:
+            # A record's documents are crossed with themselves: pairs of a document with itself are
+            # dropped, all others come in both directions.
+            sizes = self.left.counts[crossings.left[crossings.left == crossings.right]]
+            unlike = int((sizes * (sizes - 1)).sum())
+            total += unlike if self.records.is_directed else unlike // 2
+            total -= int((sizes * sizes).sum())
+        return total
+
+    def spell_in_parts(
+        self, crossings: ScoredPairs, n_at_once: int | None
+    ) -> Iterator[tuple[ScoredPairs, Int64s]]:
+        """Spell out crossings in order, ``n_at_once`` document pairs per part.
+
+        The number is approximate. Yields the pairs, the earlier document first unless the measure
+        is directed, and the number of each pair's crossing.
+        """
+        for spelled, crossing in self.left.cross(self.right, crossings, n_at_once):
+            if not self.is_self_join:
+                yield spelled, crossing
+                continue
+            # Pairs of a document with itself are dropped; pairs within a record come in both
+            # directions.
+            if self.records.is_directed:
+                kept = spelled.left != spelled.right
+            else:
+                is_twin = crossings.left[crossing] == crossings.right[crossing]
+                kept = ~is_twin | (spelled.left < spelled.right)
+            pairs = spelled.take(kept)
+            if not self.records.is_directed:
+                low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
+                pairs = ScoredPairs(low, high, pairs.scores)
+            yield pairs, crossing[kept]
+
+    def runs(self, joined: ScoredPairs, n_at_once: int | None) -> Iterator[pa.RecordBatch]:
+        """Spell out pairs of records, ``n_at_once`` document pairs per run.
+
+        The number is approximate, None for all. Yields at least one run, each in ascending order.
+        """
+        crossings = self.crossings(joined)
+        similarities = self.records.similarities(crossings)
+        is_empty = True
+        for pairs, crossing in self.spell_in_parts(crossings, n_at_once):
+            order = pairs.ascending()
+            yield to_run(pairs.take(order), similarities[crossing[order]])
+            is_empty = False
+        if is_empty:
+            yield to_run(crossings.take(crossings.left < 0), similarities[:0])
+
+
+def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | None:
+    """Return the sides of each record: left, right or both.
+
+    ``records`` has the record of each document, -1 for none, starting with the ``n_left`` documents
+    of the left collection; None, and no sides, for a self-join.
+    """
+    if n_left is None:
+        return None
+    sides: Bytes = np.zeros(n_records, np.uint8)
+    left, right = records[:n_left], records[n_left:]
+    sides[left[left >= 0]] |= LEFT
+    sides[right[right >= 0]] |= RIGHT
+    return sides
 
 
 class FoundPart(NamedTuple):
-    """Document pairs from a part of a join, with counts.
+    """Pairs of records of a part of a join, to be spelled out, with counts."""
 
-    ``spell`` yields them in at least one run, each in ascending order and of about the given number
-    of rows.
-    """
-
-    n_pairs: int
-    spell: Callable[[int | None], Iterator[pa.RecordBatch]]
+    joined: ScoredPairs
+    speller: Speller
     counts: list[int]
-
-    @classmethod
-    def of_records(
-        cls, joined: ScoredPairs, speller: Speller, scored: Scored, counts: list[int]
-    ) -> FoundPart:
-        """Take pairs of records, to be spelled out."""
-        return cls(speller.count(joined), partial(spell_runs, joined, speller, scored), counts)
 
 
 class Collected(NamedTuple):
@@ -264,9 +412,9 @@ def collect_runs(
     with runs:
         n_done = len(counts)
         for share_done, part in zip(shares[n_done:], join_parts(n_done), strict=True):
-            n_pairs += part.n_pairs
+            n_pairs += part.speller.count(part.joined)
             check_limit(limit, n_pairs, share_done if share_done < 1 else None)
-            rows = part.spell(at_once)
+            rows = part.speller.runs(part.joined, at_once)
             waiting = next(rows)
             for run in rows:
                 runs.append(waiting, None, 0)
@@ -275,6 +423,22 @@ def collect_runs(
             runs.append(waiting, part.counts, 1)
             counts.append(part.counts)
     return Collected(runs, n_pairs, counts)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Pairs of documents in output order, with counts of filters.
+
+    ``runs`` as of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
+    with falling thresholds.
+    """
+
+    runs: Iterable[pa.RecordBatch]
+    n_pairs: int
+    n_records: int
+    score_name: str | None
+    counts: FilterCounts
+    n_steps: int
 
 
 @dataclass(frozen=True)
@@ -294,8 +458,6 @@ class PairRows:
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the ids of documents, made lazily."""
-        import pyarrow as pa
-
         columns = {
             "id_a": self.catalogues[0].id_type,
             "id_b": self.catalogues[-1].id_type,
@@ -309,8 +471,6 @@ class PairRows:
         return pa.RecordBatchReader.from_batches(schema, self._rows(schema))
 
     def _rows(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         lookups = IdLookup(self.catalogues[0]), IdLookup(self.catalogues[-1])
         n_left = len(self.catalogues[0]) if len(self.catalogues) > 1 else 0
         for rows in self._in_order():
@@ -338,8 +498,6 @@ class PairRows:
 
         Only those rows of each run are read, so that little of the files is in memory.
         """
-        import pyarrow as pa
-
         for start, stop in pairwise(self._cut()):
             parts = []
             for run in self.runs:
@@ -373,8 +531,6 @@ def _total(ends: Int64s, bound: int) -> int:
 
 
 def _ids_of(lookup: IdLookup, documents: Int64s) -> pa.Array:
-    import pyarrow as pa
-
     if (documents[1:] >= documents[:-1]).all():
         is_first = np.diff(documents, prepend=-1) != 0
         wanted, places = documents[is_first], np.cumsum(is_first) - 1
@@ -435,8 +591,6 @@ class PairResult(TableResult):
         return f"{documents}: {counted(len(self), 'pair')}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        import pyarrow as pa
-
         reader = self.rows()
         first = next(iter(reader), None)
         batches = [] if first is None else [first.slice(0, most)]

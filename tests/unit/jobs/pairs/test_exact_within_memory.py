@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
-from neardup.jobs.pairs import blocked
+from neardup.jobs.pairs import exact
+from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
 from neardup.jobs.pairs.plan import plan_pairs
-from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
@@ -74,9 +74,9 @@ def workspace_of(memory: int, folder) -> Iterator[Workspace]:
 
 def counted_units(monkeypatch):
     numbers = []
-    units = blocked.RecordBlocks.units
+    units = exact.RecordBlocks.units
     monkeypatch.setattr(
-        blocked.RecordBlocks, "units", lambda *a: numbers.append(len(units(*a))) or units(*a)
+        exact.RecordBlocks, "units", lambda *a: numbers.append(len(units(*a))) or units(*a)
     )
     return numbers
 
@@ -135,5 +135,5 @@ def test_pairs__as_in_memory(
 def monkeypatch_once():
     """Count few elements as distinct and as costing little, so that blocks differ in number."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocked, "_COUNTED_BELOW", np.uint64(2**62))
+        patch.setattr(exact, "_COUNTED_BELOW", np.uint64(2**62))
         yield patch

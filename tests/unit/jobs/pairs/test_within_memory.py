@@ -10,8 +10,8 @@ import neardup
 from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
 from neardup.jobs.pairs import rows
+from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
 from neardup.jobs.pairs.plan import plan_pairs
-from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace

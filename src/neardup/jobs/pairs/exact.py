@@ -14,8 +14,11 @@ from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, TaskRows
+from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.rows import Speller, sides_of
 from neardup.kernels.text import shingles
 from neardup.matching.join import (
     BOTH,
@@ -25,14 +28,17 @@ from neardup.matching.join import (
     Costs,
     FilterCounts,
     Join,
-    check_limit,
     cut_runs,
     salt_sets,
 )
+from neardup.matching.measures import Hamming
+from neardup.matching.set_join import HammingJoin, SetJoin
 from neardup.reading.sign import SignedBatches, SignedBlock, numbers_of, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
+from neardup.stages.decide import NumberedContents, find_firsts
 from neardup.tables import (
+    Bools,
     Bytes,
     Int32s,
     Int64s,
@@ -47,11 +53,8 @@ from neardup.text.shingles import ShingleScheme, digest_sets, digest_token_lists
 from neardup.text.weighting import WeightedScheme, digest_weighted_sets, weighted_sets
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.rows import RowBlock
     from neardup.reading.sign import ReadingPlan
-    from neardup.runs.runner import Runner
 
 
 # Share of the memory for two blocks that are joined.
@@ -134,8 +137,6 @@ class RecordBlocks:
 
         Records of separate blocks are omitted if no record of the other block can be similar.
         """
-        import pyarrow as pa
-
         numbers, parts = self._numbers_of(unit, join)
         known = self._records
         columns: dict[str, Any] = {
@@ -244,8 +245,6 @@ class UnitJoin(NamedTuple):
 
     def run(self, unit: Group) -> Iterator[Given]:
         """Yield the counts of the filters and the ascending pairs."""
-        import pyarrow as pa
-
         known = unit.known
         records = numbers_of(known, "record")
         sides = None if self.sides is None else self.sides[records]
@@ -266,7 +265,8 @@ class BlockedJoin:
     """A join with two blocks in memory at once.
 
     It runs in this process or in a task. ``whole`` is the join of all records with only their
-    sizes, which defines similarities; ``rows`` are grouped by the ``n_units`` units.
+    sizes, which defines similarities; ``rows`` are grouped by the ``n_units`` units. ``sides`` of
+    all records as of ``Join.run``.
     """
 
     engine: Engine
@@ -274,10 +274,17 @@ class BlockedJoin:
     sets: UnitSets
     rows: TaskRows
     n_units: int
+    sides: Bytes | None
 
     @classmethod
     def of(
-        cls, engine: Engine, read: Read, scheme: SetScheme, whole: Join, records: RecordSizes
+        cls,
+        engine: Engine,
+        read: Read,
+        scheme: SetScheme,
+        whole: Join,
+        records: RecordSizes,
+        sides: Bytes | None,
     ) -> BlockedJoin:
         """Cut records into blocks, and group possibly similar records."""
         blocks = RecordBlocks.cut(records, whole.costs, engine)
@@ -285,7 +292,8 @@ class BlockedJoin:
         rows = engine.group(
             read, len(units), lambda number: blocks.records_of(units[number], whole)
         )
-        return cls(engine, whole, UnitSets(scheme, is_only=len(units) == 1), rows, len(units))
+        sets = UnitSets(scheme, is_only=len(units) == 1)
+        return cls(engine, whole, sets, rows, len(units), sides)
 
     def steps(self) -> Iterator[Self]:
         """Yield the join with falling thresholds, ending with its own.
@@ -295,27 +303,24 @@ class BlockedJoin:
         for step in self.whole.steps():
             yield replace(self, whole=step)
 
-    def run(
-        self, sides: Bytes | None, limit: int | None, runner: Runner
-    ) -> tuple[ScoredPairs, FilterCounts]:
+    def run(self) -> tuple[ScoredPairs, FilterCounts]:
         """Join all units, and return the pairs in ascending order."""
         found, counts = [], [self.whole.counted.none()]
-        for number, (pairs, own) in enumerate(self.run_units(0, sides, limit)):
+        for pairs, own in self.run_units(0, None):
             found.append(pairs)
             counts.append(own)
-            check_limit(limit, sum(map(len, found)), (number + 1) / self.n_units)
         pairs = ScoredPairs.joined(found)
         if self.n_units > 1:
             pairs = pairs.take(pairs.ascending())
         return pairs, FilterCounts.total(counts)
 
     def run_units(
-        self, first: int, sides: Bytes | None, limit: int | None
+        self, first: int, limit: int | None
     ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
         """Yield the ascending pairs of each unit from ``first`` on."""
         # Tasks do not need the sizes of all records.
         join = self.whole.of(self.sets.none, None)
-        joined = self.engine.work(self.rows, UnitJoin(self.sets, join, sides, limit).run)
+        joined = self.engine.work(self.rows, UnitJoin(self.sets, join, self.sides, limit).run)
         for _, made in self.engine.collect(joined, "join", first):
             for counts, batch in made:
                 assert batch is not None
@@ -339,14 +344,6 @@ _AT_ONCE = 1 << 16
 # Elements are hashes; hashes below this, one in so many, are counted.
 _ONE_IN = 1 << 12
 _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
-
-
-class Sizes(NamedTuple):
-    """Sizes and extents of documents, and estimated distinct elements."""
-
-    sizes: Int64s
-    extents: Int64s
-    n_distinct: int
 
 
 @dataclass(frozen=True)
@@ -377,15 +374,23 @@ class SetScheme:
         facts = {"sample": values[values < _COUNTED_BELOW].tolist()}
         return replace(signed, columns=columns, facts=facts, rows=rows)
 
-    def sizes(self, known: SignedBatches, n_documents: int) -> Sizes:
-        """Return the sizes and extents of all listed documents."""
+    def sizes(self, known: SignedBatches, documents: Int64s, n_documents: int) -> RecordSizes:
+        """Return the sizes and extents of some of the listed documents."""
         sizes: Int64s = np.empty(n_documents, np.int64)
         extents = sizes if self.weighted is None else np.empty(n_documents, np.int64)
         for start, batch in known:
             own = slice(start, start + len(batch))
             sizes[own], extents[own] = sizes_of(batch), extents_of(batch)
         sample = {value for facts in known.facts() for value in facts["sample"]}
-        return Sizes(sizes, extents, _ONE_IN * len(sample))
+        keys = known.blocking_keys()
+        own_sizes = sizes[documents]
+        return RecordSizes(
+            documents,
+            own_sizes,
+            own_sizes if extents is sizes else extents[documents],
+            None if keys is None else keys[documents],
+            _ONE_IN * len(sample),
+        )
 
     def only_sizes(self, sizes: Int64s, extents: Int64s) -> Compared:
         """Return sets or strings without elements, of the given sizes."""
@@ -441,8 +446,6 @@ class SetScheme:
 
     def _rows_of(self, parts: Sequence[Compared]) -> tuple[pa.RecordBatch, Int64s, Int64s]:
         """Return rows by class of extent, and sizes and extents."""
-        import pyarrow as pa
-
         none = np.empty(0, np.int64)
         extents = np.concatenate([none, *map(_extents_of_part, parts)])
         sizes = np.concatenate([none, *(_layout(part)[1] for part in parts)])
@@ -537,3 +540,75 @@ def digest_compared(compared: Compared) -> Uint64s:
         else:
             digests[start:stop] = digest_weighted_sets(own)
     return digests
+
+
+@dataclass(frozen=True)
+class PairContents(NumberedContents):
+    """Documents of one collection, or two, the left one first."""
+
+    @property
+    def n_left(self) -> int | None:
+        """Number of left documents, None for a self-join."""
+        return None if len(self.catalogues) == 1 else len(self.catalogues[0])
+
+    @property
+    def are_shared(self) -> Bools:
+        """Documents of contents that other documents have, too."""
+        shared: Bools = self.is_content & (
+            np.bincount(self.firsts[self.firsts >= 0], minlength=len(self.firsts)) > 1
+        )
+        return shared
+
+
+def find_pair_contents(engine: Engine, read: Read) -> PairContents:
+    """Find the first document of each content."""
+    return PairContents(read.catalogues, find_firsts(engine, read, None))
+
+
+class Records(NamedTuple):
+    """Join of records, and speller of the pairs of their documents.
+
+    ``of_documents`` has the record of each document, or -1.
+    """
+
+    join: BlockedJoin
+    speller: Speller
+    of_documents: Int64s
+
+
+def scheme_of(plan: PairPlan) -> SetScheme:
+    """Return the scheme that turns documents' tokens into compared sets."""
+    # Weighing may wait for the document frequencies.
+    return SetScheme(None) if plan.edit else SetScheme(plan.reading.shingles, plan.reading.weighted)
+
+
+def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
+    """Make the records of all documents, sets or strings."""
+    scheme = scheme_of(plan)
+    contents = find_pair_contents(engine, read)
+    documents = np.flatnonzero(contents.is_content)
+    of_documents = contents.places_of(documents)[contents.firsts]
+    of_documents[contents.firsts < 0] = -1
+    known = scheme.sizes(read.known, documents, len(of_documents))
+    whole = _join_of(scheme.only_sizes(known.sizes, known.extents), plan)
+    speller = Speller.of(whole, of_documents, contents.n_left)
+    sides = sides_of(of_documents, contents.n_left, len(documents))
+    join = BlockedJoin.of(engine, read, scheme, whole, known, sides)
+    return Records(join, speller, of_documents)
+
+
+def _join_of(sets: Compared, plan: PairPlan) -> Join:
+    """Return the requested join."""
+    if isinstance(sets, TokenLists):
+        from neardup.matching.edit_join import EditJoin
+
+        assert plan.edit is not None
+        return EditJoin(sets, plan.edit, plan.options.ngram, plan.algorithm)
+    if isinstance(sets, WeightedSets):
+        # Few jobs need its kernels.
+        from neardup.matching.set_join import WeightedJoin
+
+        return WeightedJoin(sets, plan.measure_of_sets)
+    if isinstance(plan.measure, Hamming):
+        return HammingJoin(sets, plan.measure, plan.algorithm)
+    return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
