@@ -28,10 +28,9 @@ from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.minhash import (
     MinHashScheme,
     SuperShingleRule,
-    count_agreements,
+    band_keys,
     estimate_agreement,
     minhash_signatures,
-    super_shingles,
 )
 from neardup.sketches.samples import (
     ModuloScheme,
@@ -232,13 +231,12 @@ def run_super_shingles(options: argparse.Namespace) -> list[Row]:
     """Count groups of min-hashes that agree, and groups of a sorted sketch."""
     pairs = 200 if options.quick else 20 * options.trials
     generator = np.random.default_rng(options.seed)
-    numbers = np.arange(pairs, dtype=np.int64)
     rows = []
     for common in (280, 320, 340, 360, 380, 392):
         r = common / MINHASH_UNION
         signed = sign_pairs(generator, MinHashScheme(RULE.groups * RULE.rows), pairs, common)
-        grouped = (super_shingles(each, RULE) for each in signed)
-        agreements = count_agreements(*grouped, numbers, numbers)
+        left, right = (band_keys(each, RULE.groups, RULE.rows) for each in signed)
+        agreements = (left == right).sum(axis=1)
         # Sets as large as those of documents, so that sketches do not hold them whole.
         few, scheme = min(pairs, 2_000), SmallestScheme(RULE.groups * RULE.rows)
         alone = (MINHASH_UNION - common) // 2 * 5
@@ -251,7 +249,7 @@ def run_super_shingles(options: argparse.Namespace) -> list[Row]:
             {
                 "r": r,
                 "a group agrees": f"{agreements.mean() / RULE.groups:.4f}",
-                "r^14": f"{RULE.group_probability(r):.4f}",
+                "r^14": f"{r**RULE.rows:.4f}",
                 "2 of 6 agree": f"{(agreements >= RULE.least).mean():.4f}",
                 "formula": f"{RULE.probability(r):.4f}",
                 "groups of a sorted sketch": ", ".join(f"{share:.2f}" for share in by_place),

@@ -21,6 +21,7 @@ from neardup.options.documents import SketchOptions
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, make_maker
+from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from tests.arrays import same_arrays
@@ -96,8 +97,8 @@ def test_kinds__are_those_of_the_option():
     assert get_args(SketchKindName) == KIND_NAMES
     for name in KIND_NAMES:
         kind = kind_named(name)
-        assert kind.scheme_type.kind == name
-        assert kind.scheme_type().describe()["kind"] == name
+        assert kind.name == name
+        assert kind().describe()["kind"] == name
 
 
 # Making and joining.
@@ -326,8 +327,8 @@ def test_describe__round_trip(variant):
     assert scheme == maker.describe()
     again = kind_of(scheme)
     assert type(again) is type(maker.kind)
-    assert (again.scheme, again.name) == (maker.kind.scheme, scheme["kind"])
-    assert again.scheme.describe().items() <= scheme.items()
+    assert (again, again.name) == (maker.kind, scheme["kind"])
+    assert again.describe().items() <= scheme.items()
     assert set(VARIANTS[variant].items()) <= set(scheme.items())
 
 
@@ -352,7 +353,7 @@ def test_changes__have_every_field():
             if VARIANTS[variant]["kind"] == name
             for field in changes
         }
-        assert changed == {field.name for field in fields(kind.scheme_type)}
+        assert changed == {field.name for field in fields(kind)}
 
 
 @each_of("variant", CHANGES)
@@ -368,7 +369,7 @@ def test_schemes__unlike_fields_are_named(variant):
 @each_of("name", KIND_NAMES)
 def test_schemes__know_their_ranges(name):
     """No number of an option goes unchecked."""
-    scheme = kind_named(name).scheme_type
+    scheme = kind_named(name)
     hints = get_type_hints(scheme)
     numbers = [
         field.name
@@ -389,7 +390,7 @@ def test_schemes__know_their_ranges(name):
 def test_clusters__where_a_kind_has_them(variant):
     texts = some_texts(variant) * 2
     sketches = sketches_of(variant, texts)
-    if not kind_of(sketches.scheme).has_clusters:
+    if not isinstance(kind_of(sketches.scheme), SampleScheme):
         with pytest.raises(
             InvalidParameterError, match=rf"smallest or modulo, got {sketches.kind};"
         ):

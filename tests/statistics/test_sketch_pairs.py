@@ -19,7 +19,7 @@ from neardup.sketches.minhash import (
     SuperShingles,
     minhash_signatures,
 )
-from neardup.sketches.samples import ModuloKind, ModuloScheme, join_modulo
+from neardup.sketches.samples import ModuloScheme, join_modulo
 from neardup.tables import Signatures
 from tests.statistics.test_broder import SIGMAS, hypergeometric, overlap_for, random_pairs
 
@@ -40,12 +40,11 @@ def sketched(left, right, common, scheme, seed):
     """Sketch pairs of sets: a small one, a large one, and so on."""
     generator = np.random.default_rng(seed)
     step = max(1, 3_000_000 // (left + right))
-    kind = ModuloKind(scheme)
     parts = []
     for start in range(0, TRIALS, step):
         n = min(step, TRIALS - start)
         parts.append(scheme.sample(random_pairs(generator, n, left, right, common)))
-    return kind, kind.join_rows(parts)
+    return scheme, scheme.join_rows(parts)
 
 
 @pytest.mark.parametrize(("scheme", "left", "right", "common"), CASES)

@@ -33,8 +33,9 @@ from neardup.sketches.kind import (
     cut_pairs,
     list_pairs,
 )
-from neardup.sketches.minhash import SuperShingleRule, SuperShingles
-from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_with
+from neardup.sketches.minhash import MinHashScheme, SuperShingleRule, SuperShingles
+from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
+from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
 from neardup.tables import Int64s, SetSketches
 
@@ -266,10 +267,10 @@ def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | N
             remedy = "give super_shingles"
             raise no_effect("bands", "without super_shingles", remedy, "super_shingles")
         return None
-    if not kind.has_super_shingles:
+    if not isinstance(kind, MinHashScheme):
         message = (
-            f"super_shingles need sketches of kind {kinds_with('has_super_shingles')}, got "
-            f"{kind.name}; leave out super_shingles, or make such sketches"
+            f"super_shingles need sketches of kind minhash or weighted, got {kind.name}; leave out "
+            "super_shingles, or make such sketches"
         )
         raise InvalidParameterError(message, "super_shingles")
     usual = SuperShingleRule()
@@ -277,11 +278,10 @@ def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | N
     if least > groups:
         message = f"super_shingles must lie between 1 and the {groups} bands, got {least}"
         raise InvalidParameterError(message, "super_shingles")
-    n_values = kind.scheme.num_perm
-    if groups * rows > n_values:
+    if groups * rows > kind.num_perm:
         message = (
-            f"bands * rows must be at most the {n_values} min-hashes of a sketch, got {groups} * "
-            f"{rows}; make sketches with a larger num_perm, or give smaller bands"
+            f"bands * rows must be at most the {kind.num_perm} min-hashes of a sketch, got "
+            f"{groups} * {rows}; make sketches with a larger num_perm, or give smaller bands"
         )
         raise InvalidParameterError(message, "bands", "num_perm")
     return SuperShingleRule(groups, rows, least)
@@ -543,14 +543,12 @@ def cluster_files(
     is_whole = bytes_to_read(data) * _CLUSTERED_OF_ALL <= budget
     own = SketchParts(data, None if is_whole else budget // _CLUSTERED_OF_PART)
     kind = kind_of(own.scheme)
-    if not kind.has_clusters:
-        kinds = kinds_with("has_clusters")
+    if not isinstance(kind, SampleScheme):
         message = (
-            f"clusters need sketches of kind {kinds}, got {kind.name}; make such sketches, "
-            "or remove near-duplicates with neardup dedup"
+            f"clusters need sketches of kind smallest or modulo, got {kind.name}; make such "
+            "sketches, or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")
-
     if isinstance(data, Sketches):
         is_whole = own.part(0).rows.values.nbytes * _CLUSTERED_OF_ALL <= budget
 
@@ -565,7 +563,7 @@ def cluster_files(
     with runner.stage("cluster"):
         found = cluster_greedily(
             read,
-            kind.scheme,
+            kind,
             threshold,
             representative=representative,
             room_bytes=None if is_whole else budget // 2,

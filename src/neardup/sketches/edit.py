@@ -31,7 +31,6 @@ from neardup.sketches.kind import (
     PairEstimates,
     Pairs,
     SketchKind,
-    SketchScheme,
     TextScheme,
     check,
     check_range,
@@ -75,7 +74,7 @@ _N_UNRELATED = 100
 
 
 @dataclass(frozen=True)
-class EditScheme(SketchScheme):
+class EditScheme(SketchKind):
     """Settings that signatures must share to be comparable.
 
     Parameters
@@ -96,7 +95,14 @@ class EditScheme(SketchScheme):
         From 0 to 2^64 - 1; selects the hash function.
     """
 
-    kind = "edit"
+    name = "edit"
+    missing_options = (
+        *("tokenizer", "ngram", "occurrences"),
+        *("fingerprint", "fingerprint_bits"),
+    )
+    # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
+    defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
+    measures = ("edit",)
 
     compression: int = 100
     neighbourhood: int = 12
@@ -117,6 +123,99 @@ class EditScheme(SketchScheme):
         if self.hash == "mixed" and self.residue:
             message = f"residue has no effect with hash='mixed', got {self.residue}; leave it out"
             raise InvalidParameterError(message, "residue", "hash")
+
+    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all settings that decide a signature."""
+        tokenizer = texts.shingles.tokenizer
+        return (
+            texts.shingles.normalisation.describe()
+            | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
+            | ({"tokenizer": tokenizer.name} if tokenizer.is_bytewise else {})
+            | self.describe()
+        )
+
+    def make(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
+        """Sign folded texts, or bytes as characters, and digest them."""
+        signed = _as_signed(texts, how)
+        return edit_signatures(signed, self), digest_texts(signed, self.seed)
+
+    def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
+        """Concatenate the signatures of all parts."""
+        return EditSignatures(
+            np.concatenate([part.symbols for part in parts]),
+            offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+            np.concatenate([part.lengths for part in parts]),
+        )
+
+    def candidates(
+        self,
+        rows: EditSignatures,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Yield the pairs whose lengths allow the threshold."""
+        p, q = threshold.numerator, threshold.denominator
+        for left, right in list_pairs(len(rows), n_left):
+            shorter = np.minimum(rows.lengths[left], rows.lengths[right])
+            longer = np.maximum(rows.lengths[left], rows.lengths[right])
+            # 1 - distance / longer >= p / q, the distance being the difference at least.
+            fits = shorter * q >= longer * p
+            if fits.any():
+                yield left[fits], right[fits]
+
+    def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
+        """Estimate edit distances, and the similarity of the texts."""
+        estimates = edit_estimates(rows, self, left, right)
+        lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
+        longer = lengths.astype(np.float64)
+        hits = longer - estimates.distances
+        columns = {
+            "distance": where_known(estimates.is_usable, estimates.distances),
+            "low": pa.array(estimates.low),
+            "high": pa.array(estimates.high),
+            "similarity": where_known(estimates.is_usable, hits / longer),
+            "significance": where_known(estimates.is_usable, estimates.significances),
+        }
+        measures = {"edit": EstimatedShares(hits, longer, estimates.is_usable)}
+        return PairEstimates(columns, measures)
+
+    def count_short(self, rows: EditSignatures) -> int:
+        """Count the signatures of too few symbols."""
+        return int((np.diff(rows.offsets) < LEAST_SYMBOLS).sum())
+
+    def count_elements(self, rows: EditSignatures) -> Int64s:
+        """Return the numbers of characters."""
+        return rows.lengths
+
+    def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
+        """Return lengths and symbol lists, bit-packed for two letters."""
+        lengths = pa.array(rows.lengths)
+        if self.letters == 2:
+            packed, starts = pack_letters(rows)
+            buffers = [None, pa.py_buffer(starts), pa.py_buffer(packed)]
+            return {
+                "length": lengths,
+                "symbols": pa.array(np.diff(rows.offsets)),
+                "sketch": pa.Array.from_buffers(pa.large_binary(), len(rows), buffers),
+            }
+        sketches = pa.LargeListArray.from_arrays(rows.offsets, rows.symbols)
+        return {"length": lengths, "sketch": sketches}
+
+    def from_columns(self, table: pa.Table) -> EditSignatures:
+        """Read symbols, no more than characters."""
+        lengths = read_counts(table, "length")
+        if self.letters == 2:
+            symbols, offsets = _read_bits(table)
+        else:
+            column, offsets = read_lists(table, pa.uint32())
+            symbols = np.array(column.to_numpy(), np.uint32)
+            check(int(symbols.max(initial=0)) < self.letters)
+        check(bool((np.diff(offsets) <= lengths).all()))
+        return EditSignatures(symbols, offsets, lengths)
 
 
 def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
@@ -281,112 +380,6 @@ def as_strings(signatures: EditSignatures) -> Objects:
 def _levenshtein(left: Objects, right: Objects) -> Int64s:
     distances: Int64s = process.cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int64)
     return distances
-
-
-class EditKind(SketchKind):
-    """Symbols of some windows, for edit distance."""
-
-    scheme_type = EditScheme
-    missing_options = (
-        *("tokenizer", "ngram", "occurrences"),
-        *("fingerprint", "fingerprint_bits"),
-    )
-    # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
-    defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
-    measures = ("edit",)
-
-    def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a signature."""
-        tokenizer = texts.shingles.tokenizer
-        return (
-            texts.shingles.normalisation.describe()
-            | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
-            | ({"tokenizer": tokenizer.name} if tokenizer.is_bytewise else {})
-            | dict(self.scheme.describe())
-        )
-
-    def make(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
-        """Sign folded texts, or bytes as characters, and digest them."""
-        signed = _as_signed(texts, how)
-        return edit_signatures(signed, self.scheme), digest_texts(signed, self.scheme.seed)
-
-    def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
-        """Concatenate the signatures of all parts."""
-        return EditSignatures(
-            np.concatenate([part.symbols for part in parts]),
-            offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
-            np.concatenate([part.lengths for part in parts]),
-        )
-
-    def candidates(
-        self,
-        rows: EditSignatures,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
-        """Yield the pairs whose lengths allow the threshold."""
-        p, q = threshold.numerator, threshold.denominator
-        for left, right in list_pairs(len(rows), n_left):
-            shorter = np.minimum(rows.lengths[left], rows.lengths[right])
-            longer = np.maximum(rows.lengths[left], rows.lengths[right])
-            # 1 - distance / longer >= p / q, the distance being the difference at least.
-            fits = shorter * q >= longer * p
-            if fits.any():
-                yield left[fits], right[fits]
-
-    def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
-        """Estimate edit distances, and the similarity of the texts."""
-        estimates = edit_estimates(rows, self.scheme, left, right)
-        lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
-        longer = lengths.astype(np.float64)
-        hits = longer - estimates.distances
-        columns = {
-            "distance": where_known(estimates.is_usable, estimates.distances),
-            "low": pa.array(estimates.low),
-            "high": pa.array(estimates.high),
-            "similarity": where_known(estimates.is_usable, hits / longer),
-            "significance": where_known(estimates.is_usable, estimates.significances),
-        }
-        measures = {"edit": EstimatedShares(hits, longer, estimates.is_usable)}
-        return PairEstimates(columns, measures)
-
-    def count_short(self, rows: EditSignatures) -> int:
-        """Count the signatures of too few symbols."""
-        return int((np.diff(rows.offsets) < LEAST_SYMBOLS).sum())
-
-    def count_elements(self, rows: EditSignatures) -> Int64s:
-        """Return the numbers of characters."""
-        return rows.lengths
-
-    def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
-        """Return lengths and symbol lists, bit-packed for two letters."""
-        lengths = pa.array(rows.lengths)
-        if self.scheme.letters == 2:
-            packed, starts = pack_letters(rows)
-            buffers = [None, pa.py_buffer(starts), pa.py_buffer(packed)]
-            return {
-                "length": lengths,
-                "symbols": pa.array(np.diff(rows.offsets)),
-                "sketch": pa.Array.from_buffers(pa.large_binary(), len(rows), buffers),
-            }
-        sketches = pa.LargeListArray.from_arrays(rows.offsets, rows.symbols)
-        return {"length": lengths, "sketch": sketches}
-
-    def from_columns(self, table: pa.Table) -> EditSignatures:
-        """Read symbols, no more than characters."""
-        lengths = read_counts(table, "length")
-        if self.scheme.letters == 2:
-            symbols, offsets = _read_bits(table)
-        else:
-            column, offsets = read_lists(table, pa.uint32())
-            symbols = np.array(column.to_numpy(), np.uint32)
-            check(int(symbols.max(initial=0)) < self.scheme.letters)
-        check(bool((np.diff(offsets) <= lengths).all()))
-        return EditSignatures(symbols, offsets, lengths)
 
 
 def bytes_as_characters(texts: Texts) -> Texts:

@@ -40,17 +40,6 @@ _PIECE = 1 << 16
 Pairs = tuple[Int64s, Int64s]
 
 
-class SketchScheme:
-    """Settings of sketches, with the kind's options as dataclass fields."""
-
-    kind: ClassVar[str]
-    seed: int
-
-    def describe(self) -> dict[str, Any]:
-        """Return all settings that decide a sketch, as plain values."""
-        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
-
-
 def check_range(name: str, value: int, least: int, most: int, spelling: str | None = None) -> None:
     """Raise InvalidParameterError for a setting out of range."""
     if not least <= value <= most:
@@ -109,14 +98,14 @@ class PairEstimates:
 
 
 class SketchKind(ABC):
-    """A kind of sketches: make, join, compare and store them.
+    """Settings of sketches, as dataclass fields: make, join, compare and store sketches.
 
     ``registry`` lists the kinds. The rows of sketches are a table of ``neardup.tables``, with a row
     per document; its type depends on the kind, which alone accesses it.
     """
 
-    scheme_type: ClassVar[type[Any]]
-    #: Options in addition to the scheme's, and document options that this kind does not have.
+    name: ClassVar[str]
+    #: Options in addition to the settings, and document options that this kind does not have.
     more_options: ClassVar[tuple[str, ...]] = ()
     missing_options: ClassVar[tuple[str, ...]] = ()
     #: Defaults of document options.
@@ -127,22 +116,16 @@ class SketchKind(ABC):
     directed_measures: ClassVar[tuple[str, ...]] = ()
     #: Whether shingles are weighed, and documents may have to be counted before.
     is_weighted: ClassVar[bool] = False
-    #: Whether greedy clustering takes the rows.
-    has_clusters: ClassVar[bool] = False
-    #: Whether rows are min-hashes, for super-shingles.
-    has_super_shingles: ClassVar[bool] = False
 
-    def __init__(self, scheme: Any) -> None:
-        self.scheme = scheme
+    seed: int
 
-    @property
-    def name(self) -> str:
-        """Return the name of the kind."""
-        return str(self.scheme_type.kind)
+    def describe(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {"kind": self.name, **asdict(self)}  # type: ignore[call-overload]
 
-    def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return the settings that sketches must share to be comparable."""
-        return texts.shingles.describe() | dict(self.scheme.describe())
+    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all settings that sketches must share to be comparable."""
+        return texts.shingles.describe() | self.describe()
 
     @abstractmethod
     def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
@@ -274,7 +257,7 @@ class ShareKind(SketchKind):
     def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
         """Sketch the texts' sets of shingles and digest their tokens."""
         tokens = how.shingles.tokenizer.hash_tokens(texts)
-        return self.make_rows(tokens, how), digest_tokens(tokens, self.scheme.seed)
+        return self.make_rows(tokens, how), digest_tokens(tokens, self.seed)
 
     @abstractmethod
     def shares(self, rows: Any, left: Int64s, right: Int64s) -> SetShares:

@@ -20,12 +20,12 @@ from neardup.kernels.sketch import minhash
 from neardup.kernels.types import Int
 from neardup.matching.buckets import bucket_documents, list_members
 from neardup.matching.join import NARROW, Columns, collect_pairs, probe_pieces
+from neardup.matching.measures import Overlap
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     Pairs,
     SetShares,
     ShareKind,
-    SketchScheme,
     TextScheme,
     check,
     check_range,
@@ -62,10 +62,14 @@ _SETS_TOGETHER = 4096
 
 
 @dataclass(frozen=True)
-class MinHashScheme(SketchScheme):
-    """Family of up to 65,536 hash functions, selected by seed."""
+class MinHashScheme(ShareKind):
+    """Signatures of ``num_perm`` positions, for Jaccard similarity.
 
-    kind = "minhash"
+    Up to 65,536 hash functions are selected by the seed.
+    """
+
+    name = "minhash"
+    measures = ("jaccard",)
 
     num_perm: int = 128
     seed: int = 42
@@ -74,12 +78,89 @@ class MinHashScheme(SketchScheme):
         check_range("num_perm", self.num_perm, 1, 65536, "65536")
         check_seed(self.seed)
 
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
+        """Sign the set of shingles of each text."""
+        lists = shingle_lists(tokens, how.shingles)
+        # Lanes that were dropped leave gaps, which other kernels do not take.
+        values = np.ascontiguousarray(minhash_signatures(lists, self))
+        return Signatures(values, shingle_set_sizes(lists))
+
+    def join_rows(self, parts: Sequence[Signatures]) -> Signatures:
+        """Concatenate the signatures of all parts."""
+        totals = [part.totals for part in parts if part.totals is not None]
+        return Signatures(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.sizes for part in parts]),
+            np.concatenate(totals) if totals else None,
+        )
+
+    def candidates(
+        self,
+        rows: Signatures,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find exactly the pairs that agree in enough positions."""
+        pairs = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
+        yield from cut_pairs(pairs.left, pairs.right)
+
+    def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> SetShares:
+        """Estimate the similarity of pairs, weighted if the sets are."""
+        return SetShares(estimate_agreement(rows, rows, left, right))
+
+    def count_elements(self, rows: Signatures) -> Int64s:
+        """Return the numbers of shingles."""
+        return rows.sizes
+
+    def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
+        """Return numbers of elements, and lists of a fixed size."""
+        values = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
+        return {
+            "size": pa.array(rows.sizes),
+            "sketch": pa.FixedSizeListArray.from_arrays(values, rows.values.shape[1]),
+        }
+
+    def from_columns(self, table: pa.Table) -> Signatures:
+        """Read signatures of the scheme's length."""
+        values, offsets = read_lists(table, pa.uint32())
+        check(bool((np.diff(offsets) == self.num_perm).all()))
+        rows = np.array(values.to_numpy(), np.uint32).reshape(len(table), self.num_perm)
+        return Signatures(rows, read_counts(table, "size"))
+
 
 @dataclass(frozen=True)
 class WeightedMinHashScheme(MinHashScheme):
-    """A family of consistent weighted sampling functions, with MinHash's parameters."""
+    """Signatures by consistent weighted sampling, for weighted Jaccard similarity."""
 
-    kind = "weighted"
+    name = "weighted"
+    measures = ("weighted-jaccard",)
+    more_options = ("tf", "idf", "idf_from")
+    missing_options = ("occurrences",)
+    defaults = {"ngram": 1}  # noqa: RUF012 - nobody changes it
+    is_weighted = True
+
+    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all settings that decide a signature, weights included."""
+        return texts.shingles.describe() | texts.weights.describe() | self.describe()
+
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
+        """Sign the weighted set of shingles of each text."""
+        sets = weighted_sets(tokens, how.shingles, how.weights)
+        return Signatures(weighted_signatures(sets, self), sets.sizes, sets.totals)
+
+    def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
+        """Return numbers of elements, sums of weights and fixed-size lists."""
+        columns = super().to_columns(rows)
+        return {"size": columns["size"], "weight": pa.array(rows.totals), **columns}
+
+    def from_columns(self, table: pa.Table) -> Signatures:
+        """Read signatures and the sums of weights."""
+        rows = super().from_columns(table)
+        return replace(rows, totals=read_counts(table, "weight"))
 
 
 def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s:
@@ -261,98 +342,6 @@ def join_signatures(
     return collect_pairs(pieces, places, limit, report)
 
 
-class MinHashKind(ShareKind):
-    """Signatures of a fixed number of positions, for Jaccard similarity."""
-
-    scheme_type = MinHashScheme
-    measures = ("jaccard",)
-    has_super_shingles = True
-
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
-        """Sign the set of shingles of each text."""
-        lists = shingle_lists(tokens, how.shingles)
-        # Lanes that were dropped leave gaps, which other kernels do not take.
-        values = np.ascontiguousarray(minhash_signatures(lists, self.scheme))
-        return Signatures(values, shingle_set_sizes(lists))
-
-    def join_rows(self, parts: Sequence[Signatures]) -> Signatures:
-        """Concatenate the signatures of all parts."""
-        totals = [part.totals for part in parts if part.totals is not None]
-        return Signatures(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.sizes for part in parts]),
-            np.concatenate(totals) if totals else None,
-        )
-
-    def candidates(
-        self,
-        rows: Signatures,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
-        """Find exactly the pairs that agree in enough positions."""
-        pairs = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
-        yield from cut_pairs(pairs.left, pairs.right)
-
-    def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> SetShares:
-        """Estimate the similarity of pairs, weighted if the sets are."""
-        return SetShares(estimate_agreement(rows, rows, left, right))
-
-    def count_elements(self, rows: Signatures) -> Int64s:
-        """Return the numbers of shingles."""
-        return rows.sizes
-
-    def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
-        """Return numbers of elements, and lists of a fixed size."""
-        values = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
-        return {
-            "size": pa.array(rows.sizes),
-            "sketch": pa.FixedSizeListArray.from_arrays(values, rows.values.shape[1]),
-        }
-
-    def from_columns(self, table: pa.Table) -> Signatures:
-        """Read signatures of the scheme's length."""
-        num_perm = self.scheme.num_perm
-        values, offsets = read_lists(table, pa.uint32())
-        check(bool((np.diff(offsets) == num_perm).all()))
-        rows = np.array(values.to_numpy(), np.uint32).reshape(len(table), num_perm)
-        return Signatures(rows, read_counts(table, "size"))
-
-
-class WeightedKind(MinHashKind):
-    """Signatures of weighted sets, for weighted Jaccard similarity."""
-
-    scheme_type = WeightedMinHashScheme
-    measures = ("weighted-jaccard",)
-    more_options = ("tf", "idf", "idf_from")
-    missing_options = ("occurrences",)
-    defaults = {"ngram": 1}  # noqa: RUF012 - nobody changes it
-    is_weighted = True
-
-    def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a signature, weights included."""
-        return texts.shingles.describe() | texts.weights.describe() | dict(self.scheme.describe())
-
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
-        """Sign the weighted set of shingles of each text."""
-        sets = weighted_sets(tokens, how.shingles, how.weights)
-        return Signatures(weighted_signatures(sets, self.scheme), sets.sizes, sets.totals)
-
-    def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
-        """Return numbers of elements, sums of weights and fixed-size lists."""
-        columns = super().to_columns(rows)
-        return {"size": columns["size"], "weight": pa.array(rows.totals), **columns}
-
-    def from_columns(self, table: pa.Table) -> Signatures:
-        """Read signatures and the sums of weights."""
-        rows = super().from_columns(table)
-        return replace(rows, totals=read_counts(table, "weight"))
-
-
 @dataclass(frozen=True)
 class SuperShingleRule:
     """Rule for alike documents: ``least`` of ``groups`` super-shingles agree.
@@ -372,51 +361,26 @@ class SuperShingleRule:
             message = f"least must lie between 1 and the {self.groups} groups, got {self.least}"
             raise InvalidParameterError(message)
 
-    def group_probability(self, resemblance: float) -> float:
-        """Return the probability that a group agrees: resemblance^rows."""
-        return resemblance**self.rows
-
     def probability(self, resemblance: float) -> float:
         """Return the probability that ``least`` groups or more agree.
 
         With p = resemblance^rows, the sum of C(groups, k) p^k (1 - p)^(groups - k) from k = least;
         groups of different min-hashes agree independently.
         """
-        p = self.group_probability(resemblance)
-        g = self.groups
+        p, g = resemblance**self.rows, self.groups
         return sum(comb(g, k) * p**k * (1 - p) ** (g - k) for k in range(self.least, g + 1))
-
-
-def super_shingles(signatures: Uint32s, rule: SuperShingleRule) -> Uint64s:
-    """Hash groups of ``rows`` min-hashes to keys, shape (n, groups).
-
-    They are the band keys of banding. Signatures of empty documents agree with each other in all
-    groups; leave them out.
-
-    References
-    ----------
-    Broder, Glassman, Manasse and Zweig (1997), Syntactic clustering of the Web.
-    """
-    return band_keys(signatures, rule.groups, rule.rows)
-
-
-def count_agreements(keys: Uint64s, other: Uint64s, left: Int64s, right: Int64s) -> Int64s:
-    """Count the equal groups of ``left`` and ``right`` rows.
-
-    A pair is alike by a rule if it has ``rule.least`` agreements or more.
-    """
-    if keys.shape[1] != other.shape[1]:
-        message = f"other must have {keys.shape[1]} groups, as keys, got {other.shape[1]}"
-        raise InvalidParameterError(message)
-    agreements: Int64s = (keys[left] == other[right]).sum(axis=1, dtype=np.int64)
-    return agreements
 
 
 @dataclass(frozen=True)
 class SuperShingles:
     """Super-shingles of n documents, and the rule of similarity.
 
-    ``keys`` has shape (n, groups); ``filled`` are the documents that have shingles.
+    They are hashes of groups of min-hashes: ``keys`` has shape (n, groups). ``filled`` are the
+    documents that have shingles; all others would agree with each other.
+
+    References
+    ----------
+    Broder, Glassman, Manasse and Zweig (1997), Syntactic clustering of the Web.
     """
 
     keys: Uint64s
@@ -427,11 +391,11 @@ class SuperShingles:
     def of(cls, signatures: Signatures, rule: SuperShingleRule) -> SuperShingles:
         """Make the super-shingles of signatures."""
         filled: Int64s = np.flatnonzero(signatures.sizes != 0)
-        return cls(super_shingles(signatures.values, rule), filled, rule)
+        return cls(band_keys(signatures.values, rule.groups, rule.rows), filled, rule)
 
     def count(self, left: Int64s, right: Int64s) -> Int64s:
         """Count the equal groups of pairs, 0 for empty documents."""
-        counts = count_agreements(self.keys, self.keys, left, right)
+        counts: Int64s = (self.keys[left] == self.keys[right]).sum(axis=1, dtype=np.int64)
         counts[~(np.isin(left, self.filled) & np.isin(right, self.filled))] = 0
         return counts
 
@@ -441,8 +405,7 @@ class SuperShingles:
         With two collections, the first of ``n_left`` documents, pairs have one document of each.
         Keys of different groups differ, so that agreements are common elements of sets of keys.
         """
-        # Only this needs them.
-        from neardup.matching.measures import Overlap
+        # Only this needs it.
         from neardup.matching.set_join import SetJoin
 
         keys = np.sort(self.keys[self.filled], axis=1)

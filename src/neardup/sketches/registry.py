@@ -47,11 +47,11 @@ METADATA_KEY = b"neardup.sketches"
 REPEATED_ID = "an id comes twice; ids must differ, make the sketches again"
 
 _KINDS = {
-    "minhash": ("neardup.sketches.minhash", "MinHashKind"),
-    "weighted": ("neardup.sketches.minhash", "WeightedKind"),
-    "smallest": ("neardup.sketches.samples", "SmallestKind"),
-    "modulo": ("neardup.sketches.samples", "ModuloKind"),
-    "edit": ("neardup.sketches.edit", "EditKind"),
+    "minhash": ("neardup.sketches.minhash", "MinHashScheme"),
+    "weighted": ("neardup.sketches.minhash", "WeightedMinHashScheme"),
+    "smallest": ("neardup.sketches.samples", "SmallestScheme"),
+    "modulo": ("neardup.sketches.samples", "ModuloScheme"),
+    "edit": ("neardup.sketches.edit", "EditScheme"),
 }
 
 KIND_NAMES = tuple(_KINDS)
@@ -67,11 +67,6 @@ def kind_named(name: str) -> type[SketchKind]:
     return kind_class
 
 
-def kinds_with(feature: str) -> str:
-    """Return the names of the kinds that have a feature."""
-    return " or ".join(name for name in KIND_NAMES if getattr(kind_named(name), feature))
-
-
 def kind_of(fields: dict[str, Any]) -> SketchKind:
     """Return the kind of sketches that a plain scheme describes.
 
@@ -84,8 +79,7 @@ def kind_of(fields: dict[str, Any]) -> SketchKind:
     if not isinstance(name, str) or name not in _KINDS:
         message = f"unknown kind of sketches {name!r}; it may come from a newer version of neardup"
         raise SketchFormatError(message)
-    kind = kind_named(name)
-    own = kind.scheme_type
+    own: type[Any] = kind_named(name)
     # A modulo scheme with a modulus has no size.
     given = {
         field: fields[field] for field in own.__dataclass_fields__ if fields.get(field) is not None
@@ -94,7 +88,7 @@ def kind_of(fields: dict[str, Any]) -> SketchKind:
         message = f"the scheme of kind {name} has fields that are neither whole numbers nor names"
         raise SketchFormatError(message)
     try:
-        scheme = own(**given)
+        scheme: SketchKind = own(**given)
     except (InvalidParameterError, TypeError) as error:
         message = f"the scheme is not valid: {error}"
         raise SketchFormatError(message) from None
@@ -103,7 +97,7 @@ def kind_of(fields: dict[str, Any]) -> SketchKind:
     ):
         message = f"the scheme of kind {name} is not complete; make the sketches again"
         raise SketchFormatError(message)
-    return kind(scheme)
+    return scheme
 
 
 @dataclass(frozen=True)
@@ -118,7 +112,7 @@ class SketchMaker:
 
         Sketches of equal settings are comparable. Frequencies are missing until they are counted.
         """
-        return self.kind.describe(self.texts)
+        return self.kind.describe_with(self.texts)
 
     def make(self, texts: Texts) -> tuple[Any, Uint64s]:
         """Sketch texts in the order given and digest them."""
@@ -127,14 +121,14 @@ class SketchMaker:
 
 def make_maker(options: SketchOptions) -> SketchMaker:
     """Check the combination of options, before any work starts."""
-    kind = kind_named(options.kind)
-    names = tuple(kind.scheme_type.__dataclass_fields__)
+    kind: type[Any] = kind_named(options.kind)
+    names = tuple(kind.__dataclass_fields__)
     _check_own(kind, options, names)
     given = {name: getattr(options, name) for name in names}
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"
         raise InvalidParameterError(message, "size", "modulus")
-    scheme = kind.scheme_type(**{name: value for name, value in given.items() if value is not None})
+    scheme = kind(**{name: value for name, value in given.items() if value is not None})
     weights = _weights_of(options) if kind.is_weighted else None
     usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
     tokenizer = usual.pop("tokenizer", None)
@@ -143,7 +137,7 @@ def make_maker(options: SketchOptions) -> SketchMaker:
         complete.with_tokenizer(tokenizer or "words"), Fingerprints.of(complete, complete.seed)
     )
     texts = TextScheme(shingles) if weights is None else TextScheme(shingles, weights)
-    return SketchMaker(kind(scheme), texts)
+    return SketchMaker(scheme, texts)
 
 
 def _weights_of(options: SketchOptions) -> WeightedScheme:
@@ -159,7 +153,7 @@ def _check_own(kind: type[SketchKind], options: SketchOptions, names: tuple[str,
     unknown = [name for name in SketchOptions.known if name not in known]
     for name in (*unknown, *kind.missing_options):
         if getattr(options, name) != options.known[name].default:
-            where = f"on sketches of kind {kind.scheme_type.kind}"
+            where = f"on sketches of kind {kind.name}"
             raise no_effect(name, where, "choose another kind", "kind")
 
 

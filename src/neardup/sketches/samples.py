@@ -10,11 +10,11 @@ Broder (1997), On the resemblance and containment of documents, sections 3 and 4
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,6 @@ from neardup.sketches.kind import (
     Pairs,
     SetShares,
     ShareKind,
-    SketchScheme,
     TextScheme,
     check,
     check_range,
@@ -60,7 +59,7 @@ from neardup.text.shingles import shingle_lists, sorting_room
 _NO_LIMIT = 2**62
 
 
-class SampleScheme(SketchScheme, ABC):
+class SampleScheme(ShareKind):
     """Rule that selects the sampled elements of a permuted set."""
 
     size: int
@@ -91,6 +90,29 @@ class SampleScheme(SketchScheme, ABC):
         with np.errstate(over="ignore"):
             return mix_words(~mix_words(np.uint64(self.seed)))
 
+    def make_rows(self, tokens: TokenLists, how: TextScheme) -> SetSketches:
+        """Sketch the set of shingles of each text."""
+        return self.sample(shingle_lists(tokens, how.shingles))
+
+    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all settings of sketches, always including the fingerprints' kind."""
+        return super().describe_with(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
+
+    def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
+        """Concatenate the sketches of all parts."""
+        return join_sketches(parts)
+
+    def count_elements(self, rows: SetSketches) -> Int64s:
+        """Return the numbers of shingles."""
+        return rows.sizes
+
+    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
+        """Return sizes, null if unknown, and lists of values."""
+        return {
+            "size": pa.array(rows.sizes, mask=rows.sizes < 0),
+            "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
+        }
+
 
 @dataclass(frozen=True)
 class SmallestScheme(SampleScheme):
@@ -100,7 +122,8 @@ class SmallestScheme(SampleScheme):
     -1. ``seed`` has 64 bits.
     """
 
-    kind = "smallest"
+    name = "smallest"
+    measures = ("jaccard",)
 
     size: int = 256
     seed: int = 42
@@ -137,6 +160,32 @@ class SmallestScheme(SampleScheme):
         shares: Floats = largest / 2.0**64
         return shares
 
+    def candidates(
+        self,
+        rows: SetSketches,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find pairs of samples with enough common values."""
+        yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
+        """Estimate the resemblance of pairs."""
+        return SetShares(estimate_resemblance(rows, rows, left, right, self))
+
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read samples that are full, or whole sets."""
+        rows = _read_samples(table)
+        n_values = np.diff(rows.offsets)
+        check(bool((n_values <= self.size).all()))
+        is_full = n_values == self.size
+        check(bool(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all()))
+        return rows
+
 
 @dataclass(frozen=True)
 class ModuloScheme(SampleScheme):
@@ -147,7 +196,9 @@ class ModuloScheme(SampleScheme):
     1), and 1 if n < size. So a sketch is expected to have ``size`` to twice as many values.
     """
 
-    kind = "modulo"
+    name = "modulo"
+    measures = ("jaccard", "containment", "max-containment")
+    directed_measures = ("containment",)
 
     modulus: int | None = None
     size: int = 100
@@ -194,6 +245,47 @@ class ModuloScheme(SampleScheme):
         """Of the union 1 / modulus is seen."""
         shares: Floats = 1 / moduli
         return shares
+
+    def candidates(
+        self,
+        rows: SetSketches,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find pairs of samples with enough common values."""
+        asked = MEASURES[measure](threshold)
+        yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
+        """Estimate resemblance, and containment both ways."""
+        a_in_b = estimate_containment(rows, rows, left, right, self)
+        b_in_a = estimate_containment(rows, rows, right, left, self)
+        is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
+        resemblance = estimate_resemblance(rows, rows, left, right, self)
+        return SetShares(resemblance, a_in_b, b_in_a, a_in_b.where(is_left, b_in_a))
+
+    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
+        """Return sizes, null if unknown, moduli and lists of values."""
+        columns = super().to_columns(rows)
+        return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
+
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read multiples of moduli that the scheme may have."""
+        rows = _read_samples(table)
+        n_values = np.diff(rows.offsets)
+        moduli = read_counts(table, "modulus")
+        check(bool((moduli >= 1).all()))
+        if self.modulus is None:
+            check(bool((moduli & (moduli - 1) == 0).all()))
+        else:
+            check(bool((moduli == self.modulus).all()))
+        check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
+        check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
+        return replace(rows, moduli=moduli)
 
 
 def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
@@ -328,113 +420,6 @@ def _sides(sketches: SetSketches, n_left: int | None) -> Bytes | None:
 
 def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
     return ShingleSets(values, offsets[:-1], np.diff(offsets).astype(np.int64))
-
-
-class SmallestKind(ShareKind):
-    """Samples of a fixed size that estimate Jaccard similarity."""
-
-    scheme_type: ClassVar[type[Any]] = SmallestScheme
-    measures: ClassVar[tuple[str, ...]] = ("jaccard",)
-    has_clusters = True
-
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> SetSketches:
-        """Sketch the set of shingles of each text."""
-        sketches: SetSketches = self.scheme.sample(shingle_lists(tokens, how.shingles))
-        return sketches
-
-    def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings of sketches, always including the fingerprints' kind."""
-        return super().describe(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
-
-    def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
-        """Concatenate the sketches of all parts."""
-        return join_sketches(parts)
-
-    def candidates(
-        self,
-        rows: SetSketches,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
-        """Find pairs of samples with enough common values."""
-        yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
-
-    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
-        """Estimate the resemblance of pairs."""
-        return SetShares(estimate_resemblance(rows, rows, left, right, self.scheme))
-
-    def count_elements(self, rows: SetSketches) -> Int64s:
-        """Return the numbers of shingles."""
-        return rows.sizes
-
-    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
-        """Return sizes, null if unknown, and lists of values."""
-        return {
-            "size": pa.array(rows.sizes, mask=rows.sizes < 0),
-            "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
-        }
-
-    def from_columns(self, table: pa.Table) -> SetSketches:
-        """Read samples that are full, or whole sets."""
-        rows = _read_samples(table)
-        n_values = np.diff(rows.offsets)
-        check(bool((n_values <= self.scheme.size).all()))
-        is_full = n_values == self.scheme.size
-        check(bool(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all()))
-        return rows
-
-
-class ModuloKind(SmallestKind):
-    """Samples that grow with their sets, for containment too."""
-
-    scheme_type = ModuloScheme
-    measures = ("jaccard", "containment", "max-containment")
-    directed_measures = ("containment",)
-
-    def candidates(
-        self,
-        rows: SetSketches,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
-        """Find pairs of samples with enough common values."""
-        asked = MEASURES[measure](threshold)
-        yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
-
-    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
-        """Estimate resemblance, and containment both ways."""
-        a_in_b = estimate_containment(rows, rows, left, right, self.scheme)
-        b_in_a = estimate_containment(rows, rows, right, left, self.scheme)
-        is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
-        resemblance = estimate_resemblance(rows, rows, left, right, self.scheme)
-        return SetShares(resemblance, a_in_b, b_in_a, a_in_b.where(is_left, b_in_a))
-
-    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
-        """Return sizes, null if unknown, moduli and lists of values."""
-        columns = super().to_columns(rows)
-        return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
-
-    def from_columns(self, table: pa.Table) -> SetSketches:
-        """Read multiples of moduli that the scheme may have."""
-        rows = _read_samples(table)
-        n_values = np.diff(rows.offsets)
-        moduli = read_counts(table, "modulus")
-        check(bool((moduli >= 1).all()))
-        if self.scheme.modulus is None:
-            check(bool((moduli & (moduli - 1) == 0).all()))
-        else:
-            check(bool((moduli == self.scheme.modulus).all()))
-        check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
-        check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
-        return replace(rows, moduli=moduli)
 
 
 def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
