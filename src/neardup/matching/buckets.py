@@ -253,7 +253,7 @@ def join_buckets(
         )
 
     pieces = probe_pieces(n, WIDE, lambda: np.full(n, -1, np.int32), probe, counts, runner)
-    pairs = collect_pairs(pieces, np.arange(n), limit, lambda _: None, is_directed=True)
+    pairs = collect_pairs(pieces, np.arange(n), limit, None, is_directed=True)
     return pairs, BucketJoinCounts(int(counts[kernel.CANDIDATES]), len(pairs))
 
 

@@ -31,10 +31,10 @@ from neardup.matching.join import (
     PlacedRecords,
     collect_pairs,
     group_records,
-    have_sides,
     index_groups,
     index_prefixes,
     number_values,
+    order_by_size,
     probe_pieces,
     rank_records,
     salt_tokens,
@@ -280,8 +280,7 @@ class EditJoin(Distances, Join):
     ) -> tuple[ScoredPairs, EditJoinCounts]:
         """Join strings by their q-grams, with distances as scores."""
         strings, threshold, keys = self.strings, self.threshold, self.keys
-        order = np.flatnonzero(have_sides(sides, np.diff(strings.offsets) > 0))
-        order = order[np.argsort(np.diff(strings.offsets)[order], kind="stable")]
+        order = order_by_size(np.diff(strings.offsets), sides)
         ordered = take_ranges(strings.values, strings.offsets[order], strings.offsets[order + 1])
         lengths = np.diff(ordered.offsets)
         allowed = threshold.allowed(lengths)
@@ -309,11 +308,8 @@ class EditJoin(Distances, Join):
             near = distances <= most
             return left[near], right[near], distances[near]
 
-        def report(done: int) -> None:
-            runner.report("join", done, len(strings))
-
         verified = ((stop, verify(candidates)) for stop, candidates in pieces)
-        pairs = collect_pairs(verified, order, limit, report)
+        pairs = collect_pairs(verified, order, limit, runner)
         return pairs, EditJoinCounts(*[*counts.tolist(), len(pairs)])
 
     def similarities(self, pairs: ScoredPairs) -> Floats:

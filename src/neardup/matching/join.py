@@ -129,12 +129,16 @@ BOTH = LEFT | RIGHT
 FIRST, SECOND = 4, 8
 
 
-def have_sides(sides: Bytes | None, are_filled: Bools) -> Bools:
-    """Return a mask of nonempty records with possible partners."""
-    if sides is None:
-        return are_filled
-    have_partners: Bools = are_filled & (sides & BOTH > 0)
-    return have_partners
+def order_by_size(sizes: Int64s, sides: Bytes | None, most: int | None = None) -> Int64s:
+    """Return the nonempty records with possible partners, by size.
+
+    They have fewer than ``most`` elements, if it is given.
+    """
+    may_pair = sizes > 0 if sides is None else (sizes > 0) & (sides & BOTH > 0)
+    if most is not None:
+        may_pair &= sizes < most
+    order = np.flatnonzero(may_pair)
+    return order[np.argsort(sizes[order], kind="stable")]
 
 
 def may_pair(x: Bytes, y: Bytes) -> Bools:
@@ -342,14 +346,15 @@ def collect_pairs(
     pieces: Iterable[tuple[int, Columns]],
     order: Int64s,
     limit: int | None,
-    report: Callable[[int], None],
+    runner: Runner | None,
     *,
     is_directed: bool = False,
 ) -> ScoredPairs:
     """Concatenate the rows of all pieces as ascending pairs.
 
     Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
-    one, is the first; else the lesser one is. ``report`` gets the number of probed records so far.
+    one, is the first; else the lesser one is. The runner, if any, reports the number of probed
+    records so far as stage ``join``.
 
     Raises
     ------
@@ -362,7 +367,8 @@ def collect_pairs(
         found.append(columns)
         n_results += len(columns[0])
         check_limit(limit, n_results, stop / len(order))
-        report(stop)
+        if runner is not None:
+            runner.report("join", stop, len(order))
     left, right, scores = (np.concatenate(column) for column in zip(*found, strict=True))
     low, high = order[right], order[left]
     if not is_directed:

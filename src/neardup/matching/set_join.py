@@ -33,10 +33,10 @@ from neardup.matching.join import (
     collect_pairs,
     count_words,
     group_records,
-    have_sides,
     index_groups,
     may_pair,
     number_values,
+    order_by_size,
     probe_pieces,
     rank_numbers,
     rank_sets,
@@ -171,8 +171,7 @@ class SetJoin(ScoredBySize, Join):
     ) -> tuple[ScoredPairs, JoinCounts]:
         """Join sets by prefixes and count the filtered pairs."""
         sets, measure = self.sets, self.measure
-        order = np.flatnonzero(have_sides(sides, sets.sizes > 0))
-        order = order[np.argsort(sets.sizes[order], kind="stable")]
+        order = order_by_size(sets.sizes, sides)
         n, sizes = len(order), sets.sizes[order]
         ranked = rank_sets(sets, order)
         bounds = measure.size_bounds(sizes)
@@ -222,12 +221,9 @@ class SetJoin(ScoredBySize, Join):
                 own_counts,
             )
 
-        def report(done: int) -> None:
-            runner.report("join", done, len(sets))
-
         counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
         pieces = probe_pieces(n, NARROW, make_scratch, probe, counts, runner)
-        pairs = collect_pairs(pieces, order, limit, report, is_directed=measure.is_directed)
+        pairs = collect_pairs(pieces, order, limit, runner, is_directed=measure.is_directed)
         counts[set_join.RESULTS] = len(pairs)
         return pairs, JoinCounts(*counts.tolist())
 
@@ -326,8 +322,7 @@ def _numbers(pairs: ScoredPairs, n: int) -> Int64s:
 
 def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Iterator[ScoredPairs]:
     """Yield pairs of small sets within the distance, ignoring overlaps."""
-    order = np.flatnonzero(have_sides(sides, (sizes > 0) & (sizes < max_distance)))
-    order = order[np.argsort(sizes[order], kind="stable")]
+    order = order_by_size(sizes, sides, max_distance)
     own = sizes[order]
     # Each with the earlier sets that are small enough.
     n_partners = np.minimum(np.searchsorted(own, max_distance - own, "right"), np.arange(len(own)))
@@ -460,8 +455,7 @@ class WeightedJoin(ScoredBySize, Join):
     ) -> tuple[ScoredPairs, WeightedJoinCounts]:
         """Join sets by prefixes and count the filtered pairs."""
         sets, threshold = self.sets, self.measure.in_kernels
-        order = np.flatnonzero(have_sides(sides, sets.totals > 0))
-        order = order[np.argsort(sets.totals[order], kind="stable")]
+        order = order_by_size(sets.totals, sides)
         own_sides = None if sides is None else sides[order]
         prepared = prepare_weighted(sets, order, self.measure, own_sides)
         counts: Int64s = np.zeros(weighted.N_COUNTS, np.int64)
@@ -483,11 +477,8 @@ class WeightedJoin(ScoredBySize, Join):
                 start, stop, threshold, *prepared, scratch, matches, own_counts
             )
 
-        def report(done: int) -> None:
-            runner.report("join", len(sets) - n + done, len(sets))
-
         pieces = probe_pieces(n, WIDE, make_scratch, probe, counts, runner)
-        pairs = collect_pairs(pieces, order, limit, report)
+        pairs = collect_pairs(pieces, order, limit, runner)
         counts[weighted.RESULTS] = len(pairs)
         return pairs, WeightedJoinCounts(*counts.tolist())
 

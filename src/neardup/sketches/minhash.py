@@ -332,14 +332,11 @@ def join_signatures(
             *columns,
         )
 
-    def report(done: int) -> None:
-        runner.report("join", done, n)
-
     def make_scratch() -> Int32s:
         return np.full(len(places), -1, np.int32)
 
     pieces = probe_pieces(len(places), NARROW, make_scratch, probe, np.zeros(0, np.int64), runner)
-    return collect_pairs(pieces, places, limit, report)
+    return collect_pairs(pieces, places, limit, runner)
 
 
 @dataclass(frozen=True)
