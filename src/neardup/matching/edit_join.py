@@ -39,7 +39,7 @@ from neardup.matching.join import (
     rank_records,
     salt_tokens,
 )
-from neardup.matching.measures import falling_shares, rising_distances
+from neardup.matching.measures import rising_distances
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
@@ -115,16 +115,23 @@ class EditThreshold:
         return longer - distances, longer
 
     def falling(self) -> Iterator[EditThreshold]:
-        """Yield rising limits on edits, ending with this limit."""
-        if self.similarity is not None:
-            for similarity in falling_shares(self.similarity):
-                yield EditThreshold(None, similarity)
+        """Yield limits that double the edits, ending with this limit.
+
+        The time of a comparison grows with the edits, so all steps take twice the last one.
+        """
+        if self.similarity is None:
+            yield from map(EditThreshold, rising_distances(self.max_distance or 0))
             return
-        for most in rising_distances(self.max_distance or 0):
-            yield EditThreshold(most)
+        for twentieths in rising_distances(20):
+            if 1 - Fraction(twentieths, 20) > self.similarity:
+                yield EditThreshold(None, 1 - Fraction(twentieths, 20))
+        yield self
 
 
 _LONGEST_QGRAM = 6
+
+# Product of the lengths of two strings that take as long to compare as two sets.
+_LENGTH_SQUARED = 12_000
 
 
 @dataclass(frozen=True)
@@ -265,6 +272,12 @@ class EditJoin(Distances, Join):
 
     def __len__(self) -> int:
         return len(self.strings)
+
+    @property
+    def pair_cost(self) -> int:
+        """Return a time that grows with the square of the lengths."""
+        length = int(self.strings.offsets[-1]) // max(1, len(self))
+        return 1 + length**2 // _LENGTH_SQUARED
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
         """Return the join of other strings."""

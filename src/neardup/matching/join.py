@@ -228,6 +228,11 @@ class Join(Scored):
     counted: ClassVar[type[FilterCounts]]
     costs: ClassVar[Costs]
 
+    @property
+    def pair_cost(self) -> int:
+        """Time to compare two average records, in multiples of two sets."""
+        return 1
+
     @abstractmethod
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner

@@ -88,7 +88,7 @@ def _steps(join: BlockedJoin) -> Sequence[BlockedJoin]:
     if sides is not None:
         n_pairs = int(((sides & LEFT) != 0).sum()) * int(((sides & RIGHT) != 0).sum())
     steps = list(join.steps())
-    return steps[-1:] if n_pairs <= _FEW_PAIRS else steps
+    return steps[-1:] if n_pairs * join.whole.pair_cost <= _FEW_PAIRS else steps
 
 
 def most_similar_pairs(
