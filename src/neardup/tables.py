@@ -210,6 +210,21 @@ class TokenLists:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def starts(self) -> Int64s:
+        """Position of the first token of each document."""
+        return self.offsets[:-1]
+
+    @property
+    def sizes(self) -> Int64s:
+        """Number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @property
+    def totals(self) -> Int64s:
+        """The sizes, as of sets."""
+        return self.sizes
+
 
 @dataclass(frozen=True)
 class TokenSpans(Rows):
@@ -286,6 +301,11 @@ class ShingleSets:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def totals(self) -> Int64s:
+        """The sizes, as every shingle weighs 1."""
+        return self.sizes
 
     def take(self, documents: Int64s) -> ShingleSets:
         """Give the sets of some documents, sharing the values."""

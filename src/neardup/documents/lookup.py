@@ -45,7 +45,6 @@ from neardup.tables import (
     Signatures,
     Texts,
     Uint64s,
-    WeightedSets,
 )
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
@@ -284,7 +283,7 @@ def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure:
     sets = queries.sets
     assert sets is not None
     within = np.arange(start, stop)
-    totals = (sets.totals if isinstance(sets, WeightedSets) else sets.sizes)[hits.queries[within]]
+    totals = sets.totals[hits.queries[within]]
     above, below = measure.fractions(hits.overlaps[within], totals, hits.sizes[within])
     exact = [Fraction(int(p), int(q)) for p, q in zip(above, below, strict=True)]
     best = max(exact)
@@ -352,9 +351,8 @@ def _compare(
         overlaps = overlaps_at_threshold(sets, left, len(queries) + places, measure)
         hit = np.flatnonzero(overlaps > 0)
         left, right, overlaps = left[hit], places[hit], overlaps[hit]
-        totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
-        sizes = totals[len(queries) + right]
-        similarities = measure.similarities(overlaps, totals[left], sizes)
+        sizes = sets.totals[len(queries) + right]
+        similarities = measure.similarities(overlaps, sets.totals[left], sizes)
         yield Hits(left, distinct[right] + first_document, overlaps, sizes, similarities)
 
 

@@ -16,7 +16,7 @@ from neardup.files.rows import ColumnNames
 from neardup.index.index import check_restored
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
-from neardup.matching.verify import overlaps_at_threshold
+from neardup.matching.verify import similar_to_first
 from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import ReadingPlan, with_frequencies
 from neardup.reports.examples import Document, compare_documents, example_lines, printable
@@ -25,7 +25,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.stages.output import Outcome, ShownTexts, Side, texts_of_documents
 from neardup.stages.tables import ReadCollection
-from neardup.tables import Floats, Int64s, Texts, WeightedSets
+from neardup.tables import Floats, Int64s, Texts
 from neardup.text.shingles import (
     make_shingle_scheme,
 )
@@ -359,16 +359,13 @@ def _similarities(
     empty set is similar to nothing.
     """
     sets = scheme.reading.sets_of(Texts.joined(own, texts))
-    sizes = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
-    right: Int64s = np.flatnonzero((sizes > 0) & (sizes[0] > 0))[1:].astype(np.int64)
-    left: Int64s = np.zeros(len(right), np.int64)
-    counts = overlaps_at_threshold(sets, left, right, type(scheme.measure).lowest())
-    meets = counts > 0
-    left, right, counts = left[meets], right[meets], counts[meets]
+    sizes = sets.totals
+    others, shared = similar_to_first(sets, type(scheme.measure).lowest())
     similarities: Floats = np.zeros(len(texts))
     common: Int64s = np.zeros(len(texts), np.int64)
-    common[right - 1] = counts
-    similarities[right - 1] = scheme.measure.similarities(counts, sizes[left], sizes[right])
+    common[others - 1] = shared
+    own_sizes = np.full_like(shared, sizes[0])
+    similarities[others - 1] = scheme.measure.similarities(shared, own_sizes, sizes[others])
     return similarities, common, sizes
 
 

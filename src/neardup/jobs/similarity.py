@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
 from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
-from neardup.matching.verify import overlaps_at_threshold, score_pairs
+from neardup.matching.verify import score_pairs, similar_to_first
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
@@ -204,16 +204,9 @@ class _SetScorer:
     ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
         """Return positions of similar texts, and arguments of ``fractions``."""
         sets = self._sets(texts_of(query, *texts), weights)
-        totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
-        right = np.flatnonzero(sets.sizes[1:]) + 1
-        if not sets.sizes[0]:
-            right = right[:0]
-        left = np.zeros(len(right), np.int64)
-        common = overlaps_at_threshold(sets, left, right, measure)
-        reaches = common > 0
-        right, common = right[reaches], common[reaches]
-        query_totals: Int64s = np.full(len(right), totals[0], np.int64)
-        return right - 1 + start, common, query_totals, totals[right]
+        others, common = similar_to_first(sets, measure)
+        query_totals = np.full_like(common, sets.totals[0])
+        return others - 1 + start, common, query_totals, sets.totals[others]
 
     def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
         """Count document frequencies of shingles in texts and the query."""

@@ -14,7 +14,7 @@ from neardup.kernels.bucket import components as component_kernel
 from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.join import filters as filters_kernel
 from neardup.kernels.join import postings
-from neardup.kernels.join.overlap import MeasuredSets, WideMatches
+from neardup.kernels.join.overlap import WideMatches
 from neardup.kernels.types import Int, sealed
 from neardup.matching.join import (
     WIDE,
@@ -27,6 +27,7 @@ from neardup.matching.join import (
     salt,
 )
 from neardup.matching.measures import Measure
+from neardup.matching.verify import measure_sets
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
@@ -230,7 +231,7 @@ def join_buckets(
     """
     n = len(sets)
     lists = list_members(buckets)
-    table = _in_kernels(sets)
+    table = measure_sets(sets, with_parities=False)
     own_sides: Bytes = np.empty(0, np.uint8) if sides is None else sides
     counts: Int64s = np.zeros(kernel.N_COUNTS, np.int64)
 
@@ -255,14 +256,6 @@ def join_buckets(
     pieces = probe_pieces(n, WIDE, lambda: np.full(n, -1, np.int32), probe, counts, runner)
     pairs = collect_pairs(pieces, np.arange(n), limit, None, is_directed=True)
     return pairs, BucketJoinCounts(int(counts[kernel.CANDIDATES]), len(pairs))
-
-
-def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:
-    weights, totals = np.empty(0, np.int64), sets.sizes
-    if isinstance(sets, WeightedSets):
-        weights, totals = sets.weights, sets.totals
-    parities = np.empty(0, np.uint64)
-    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, parities))
 
 
 def list_members(buckets: Buckets) -> kernel.BucketLists:

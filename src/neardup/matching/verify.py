@@ -18,14 +18,15 @@ from neardup.matching.measures import Measure
 from neardup.tables import Floats, Int64s, KeyLists, ShingleSets, Uint64s, WeightedSets
 
 
-def measure_sets(sets: Sets) -> MeasuredSets:
-    """Return the sets with facts that make comparisons faster."""
+def measure_sets(sets: Sets, *, with_parities: bool = True) -> MeasuredSets:
+    """Return the sets for kernels, with parities that make comparisons of plain sets faster."""
+    weights, words = np.empty(0, np.int64), np.empty(0, np.uint64)
     if isinstance(sets, WeightedSets):
-        weights, totals, words = sets.weights, sets.totals, np.empty(0, np.uint64)
-    else:
-        weights, totals, words = np.empty(0, np.int64), sets.sizes, np.empty(len(sets), np.uint64)
+        weights = sets.weights
+    elif with_parities:
+        words = np.empty(len(sets), np.uint64)
         bits.set_parities(sets.values, sets.starts, sets.sizes, words)
-    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, words))
+    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, sets.totals, words))
 
 
 def overlaps_at_threshold(sets: Sets, left: Int64s, right: Int64s, measure: Measure) -> Int64s:
@@ -52,6 +53,19 @@ def _score(
     similarities: Floats = np.empty(len(left), np.float64)
     overlap.score_pairs(measure_sets(sets), left, right, threshold, overlaps, similarities)
     return overlaps, similarities
+
+
+def similar_to_first(sets: Sets, measure: Measure) -> tuple[Int64s, Int64s]:
+    """Return the sets at the threshold with the first, and what they have in common.
+
+    An empty set is similar to nothing. Common parts are as of ``overlaps_at_threshold``.
+    """
+    others = 1 + np.flatnonzero(sets.sizes[1:])
+    if not sets.sizes[0]:
+        others = others[:0]
+    common = overlaps_at_threshold(sets, np.zeros_like(others), others, measure)
+    is_similar = common > 0
+    return others[is_similar], common[is_similar]
 
 
 # Documents, and their sets in memory: all, or a chunk and a slice of other documents.

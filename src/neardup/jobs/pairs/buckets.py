@@ -174,7 +174,7 @@ def _join_partition(
     for block in blocks_of(costs):
         sets = read_sets(block)
         digests.append(digest_compared(sets))
-        sizes.append(sets.sizes if isinstance(sets, ShingleSets) else sets.totals)
+        sizes.append(sets.totals)
     own_sizes = np.concatenate(sizes)
     firsts, of_contents = _find_equal(np.concatenate(digests), own_sizes)
     keys = candidates_in(partition, plan.banding.bands).keys

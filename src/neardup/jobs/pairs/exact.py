@@ -447,8 +447,8 @@ class SetScheme:
     def _rows_of(self, parts: Sequence[Compared]) -> tuple[pa.RecordBatch, Int64s, Int64s]:
         """Return rows by class of extent, and sizes and extents."""
         none = np.empty(0, np.int64)
-        extents = np.concatenate([none, *map(_extents_of_part, parts)])
-        sizes = np.concatenate([none, *(_layout(part)[1] for part in parts)])
+        extents = np.concatenate([none, *(part.totals for part in parts)])
+        sizes = np.concatenate([none, *(part.sizes for part in parts)])
         # An empty set is similar to nothing.
         documents = np.flatnonzero(extents > 0)
         classes = classes_of(extents[documents]).astype(np.uint16)
@@ -466,7 +466,7 @@ class SetScheme:
             for part, own in zip(parts, column, strict=True):
                 start, stop = stop, stop + len(part)
                 where = slice(start, stop)
-                shingles.copy_sets(own, _layout(part)[0], sizes[where], values, starts[where])
+                shingles.copy_sets(own, part.starts, sizes[where], values, starts[where])
             columns[name] = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
         return pa.RecordBatch.from_pydict(columns), sizes, extents
 
@@ -507,16 +507,6 @@ def extents_of(rows: pa.RecordBatch) -> Int64s:
         return sizes_of(rows)
     extents: Int64s = numbers_of(rows, "extent")
     return extents
-
-
-def _layout(part: Compared) -> tuple[Int64s, Int64s]:
-    if isinstance(part, TokenLists):
-        return part.offsets[:-1], np.diff(part.offsets)
-    return part.starts, part.sizes
-
-
-def _extents_of_part(part: Compared) -> Int64s:
-    return part.totals if isinstance(part, WeightedSets) else _layout(part)[1]
 
 
 def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
