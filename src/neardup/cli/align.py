@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
@@ -22,9 +22,6 @@ from neardup.options.kinds import Switch
 from neardup.options.option import but, no_effect, option
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
-
-if TYPE_CHECKING:
-    from neardup.jobs.align_other import Other
 
 # Options that find shorter passages. --min-tokens reports none below the least of an index.
 _SMALLER = "a smaller --min-tokens"
@@ -77,51 +74,35 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
     lines and spreadsheets also have query_text and doc_text. With --summary documents it writes how
     much each pair of documents shares, the largest share first.
     """
-    from neardup.documents.other import resolve_other
     from neardup.files.inputs import origins_of, resolve_paths
-    from neardup.jobs.align import align_collections, key_of_alignment
-    from neardup.jobs.align_other import choose_options, choose_other, no_other
-    from neardup.passages.index import PassageHandle
-    from neardup.reading.where import rows_where
+    from neardup.jobs.align import AlignJob
 
     given: AlignCommandOptions = call.options
     output = TableOutput(call)
-    against: Any = given.against
+    against: Any = given.against or None
+    named = [Path(each) for each in against or ()]
     asked = given.part(AlignSchemeOptions, with_text=_has_texts(given, output))
-    settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()
     if call.is_on_spark:
         call.check_spark()
-    sources = rows_where(resolve_paths(inputs, asked), settings.where)
-    if against:
-        other: Other = choose_other(
-            against[0] if len(against) == 1 else against,
-            lambda _: resolve_other(
-                [Path(each) for each in against],
-                lambda _: resolve_paths(against, asked),
-                chosen.get("tokenizer"),
-            ),
-            settings,
-            chosen,
-            sources,
-        )
-    else:
-        other = no_other(sources, settings, chosen)
-    ignore: Any = given.ignore
-    templates = resolve_paths(ignore, asked) if ignore else ()
-    key = None
-    if call.is_on_spark:
-        key = key_of_alignment(sources, other, settings, templates, call.runner)
+    job = AlignJob(
+        asked,
+        resolve_paths,
+        inputs,
+        against,
+        given.ignore or None,
+        named=named[0] if len(named) == 1 else named or None,
+        names=("INPUT", "against"),
+    )
+    key = job.key(call.runner) if call.is_on_spark else None
     with call.working(output.place, key) as workspace, call.display:
-        index = other.folder if isinstance(other, PassageHandle) else None
-        read = origins_of(sources, templates)
-        output.check_apart([*read, *(against or ())], index)
-        engine = call.engine_within(workspace)
-        result = align_collections(engine, sources, other, settings, templates)
+        read = origins_of(job.sources, job.templates)
+        output.check_apart([*read, *(against or ())], job.folder)
+        result = job.run(call.engine_within(workspace))
         output.write(result)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
-    smaller = _SMALLER if index is None else of_index
+    smaller = _SMALLER if job.folder is None else of_index
     summary = result.summary
     lines = wording.describe_preset(summary)
     if result.document_pairs is not None:

@@ -6,9 +6,10 @@ Windows of documents are looked up, their hits chained, and the ends of passages
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
-from neardup.files.inputs import check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
 from neardup.jobs.align_other import (
@@ -29,7 +30,6 @@ from neardup.jobs.align_other import (
     choose_other,
     describe_choices,
     most_documents,
-    no_other,
     open_other,
     plan_alignment,
     recalls_of,
@@ -46,7 +46,7 @@ from neardup.options.choices import (
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.passages import AlignOptions, AlignSchemeOptions
-from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
+from neardup.passages.align import Aligner, AlignmentPlan, certain_length
 from neardup.passages.documents import (
     NO_RUNS,
     DocumentBlock,
@@ -295,7 +295,7 @@ def read_templates(
 ) -> HiddenText:
     """Read the texts of templates in this process, without ids."""
     if isinstance(other, NewDocuments):
-        scheme = make_window_scheme(other.min_tokens, **other.scheme)
+        scheme = other.window_scheme
     else:
         scheme = other.view(runner).scheme
     length = least_run(scheme.min_tokens if min_tokens is None else min_tokens)
@@ -308,46 +308,63 @@ def read_templates(
     return HiddenText(runs, scheme.tokenizer)
 
 
-def key_of_alignment(
-    sources: Sequence[Source],
-    other: Other,
-    options: AlignOptions,
-    ignore: Sequence[Source],
-    runner: Runner,
-) -> dict[str, Any] | None:
-    """Return the inputs that identify the passages, None if unidentifiable."""
-    files = {"inputs": sources, "ignore": ignore}
-    if isinstance(other, PassageHandle):
-        return key_with_index("align", options, other.view(runner), other.folder, **files)
-    scheme = make_window_scheme(other.min_tokens, **other.scheme).describe()
-    scheme["idf_of_few"] = other.idf_of_few
-    against = [] if other.is_input else other.sources
-    return key_of("align", options, scheme, **files, against=against)
+class AlignJob:
+    """Alignment by checked options, with resolved inputs.
+
+    ``names`` are the names of both collections in the caller's spelling. ``named`` is the value of
+    ``against`` if it may name an index.
+    """
+
+    def __init__(
+        self,
+        given: AlignSchemeOptions,
+        resolve: Callable[[Any, AlignSchemeOptions], Inputs],
+        data: Any,
+        against: Any = None,
+        ignore: Any = None,
+        *,
+        named: Any = None,
+        names: tuple[str, str] = ("data", "against"),
+    ) -> None:
+        self.options, chosen = choose_options(given, names, has_other=against is not None)
+        self.sources = rows_where(resolve(data, given), self.options.where)
+        self.templates: Sequence[Source] = () if ignore is None else resolve(ignore, given)
+
+        def resolve_named(named: Any) -> Inputs:
+            return resolve_other(named, lambda _: resolve(against, given), given.tokenizer)
+
+        named = against if named is None else named
+        self.other = choose_other(named, resolve_named, self.options, chosen, self.sources)
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder of the index, None for documents."""
+        return self.other.folder if isinstance(self.other, PassageHandle) else None
+
+    def key(self, runner: Runner) -> dict[str, Any] | None:
+        """Return the inputs that identify the passages, None if unidentifiable."""
+        files = {"inputs": self.sources, "ignore": self.templates}
+        other = self.other
+        if isinstance(other, PassageHandle):
+            return key_with_index("align", self.options, other.view(runner), other.folder, **files)
+        scheme = other.window_scheme.describe() | {"idf_of_few": other.idf_of_few}
+        against = [] if other.is_input else other.sources
+        return key_of("align", self.options, scheme, **files, against=against)
+
+    def run(self, engine: Engine) -> PassageResult:
+        """Find all passages that documents share with another collection."""
+        found = find_shared(engine, self.sources, self.other, self.options, self.templates)
+        if self.options.place_marker is not None:
+            found.summary["marked_places"] = count_marked(found.passages)
+        return found.result()
 
 
-def align_collections(
+def find_shared(
     engine: Engine,
     sources: Sequence[Source],
     other: Other,
     options: AlignOptions,
     ignore: Sequence[Source] = (),
-) -> PassageResult:
-    """Find all passages that documents share with another collection.
-
-    It returns the public result of ``_find_shared``.
-    """
-    found = _find_shared(engine, sources, other, options, ignore)
-    if options.place_marker is not None:
-        found.summary["marked_places"] = count_marked(found.passages)
-    return found.result()
-
-
-def _find_shared(
-    engine: Engine,
-    sources: Sequence[Source],
-    other: Other,
-    options: AlignOptions,
-    ignore: Sequence[Source],
 ) -> Found:
     """Find all shared passages of two collections, with document numbers.
 
@@ -400,7 +417,7 @@ def _align(
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
         # Invalid options raise before anything is read.
-        scheme = make_window_scheme(other.min_tokens, **other.scheme)
+        scheme = other.window_scheme
         plan_alignment(options, scheme)
         if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
             hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
@@ -616,16 +633,7 @@ def align(
         place_marker=place_marker,
         with_text=with_text,
     )
-    options, chosen = choose_options(given, ("data", "against"), has_other=against is not None)
-    resolve = partial(
-        resolve_other, resolve=partial(resolve_inputs, options=given), tokenizer=given.tokenizer
-    )
-    sources = rows_where(resolve_inputs(data, given), options.where)
-    templates = () if ignore is None else resolve_inputs(ignore, given)
-    if against is None:
-        other: Other = no_other(sources, options, chosen)
-    else:
-        other = choose_other(against, resolve, options, chosen, sources)
-    with open_engine(run, "align", sources) as engine:
-        result = align_collections(engine, sources, other, options, templates)
+    job = AlignJob(given, resolve_inputs, data, against, ignore)
+    with open_engine(run, "align", job.sources) as engine:
+        result = job.run(engine)
     return with_warning(result)

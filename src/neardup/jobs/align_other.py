@@ -80,14 +80,16 @@ class NewDocuments:
     idf_of_few: InverseFrequency | None = None
     is_input: bool = False
 
-    def idf_for(self, n_documents: int) -> InverseFrequency | None:
-        """Return the inverse frequency for few documents, None for many."""
-        return self.idf_of_few if n_documents < _FEW else None
+    @property
+    def window_scheme(self) -> PassageScheme:
+        """Scheme of their index."""
+        return make_window_scheme(self.min_tokens, **self.scheme)
 
     def weighed(self, index: OpenPassages) -> OpenPassages:
-        """Return their index with the replaced weights."""
-        idf = self.idf_for(index.n_documents)
-        return index if idf is None else index.weighed_by(idf)
+        """Return their index with the weights of few documents, if they are few."""
+        if self.idf_of_few is None or index.n_documents >= _FEW:
+            return index
+        return index.weighed_by(self.idf_of_few)
 
 
 # Reference collection of an alignment.
@@ -95,48 +97,31 @@ Other = PassageHandle | NewDocuments
 
 
 def choose_other(
-    data: Any,
+    against: Any,
     resolve: Callable[[Any], Sequence[Source]],
     options: AlignOptions,
     scheme: Mapping[str, Any],
     queries: Sequence[Source],
 ) -> Other:
-    """Decide whether a collection is an index or documents.
+    """Decide whether the other collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder with one, are an index; all other data are
-    documents, which ``resolve`` finds, including documents of an index of documents. ``scheme`` are
-    options of a new index only, some of them from a preset. Files get names that distinguish them
-    from those of ``queries``.
+    documents, which ``resolve`` finds, including documents of an index of documents; None are the
+    queries themselves. ``scheme`` are options of a new index only, some of them from a preset.
+    Files get names that distinguish them from those of ``queries``.
     """
-    handle = getattr(data, "_handle", None)
+    handle = getattr(against, "_handle", None)
     if isinstance(handle, PassageHandle):
         _check_no_scheme(scheme)
         handle.latest(Runner(1))
         return handle
-    folder = index_named(data)
+    folder = index_named(against)
     if folder is not None and kind_of(folder) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
-    read = PassageReading(other_columns_of(options), options.skip_bad)
-    return _new(name_apart(resolve(data), queries), read, options, scheme)
-
-
-def no_other(
-    sources: Sequence[Source], options: AlignOptions, scheme: Mapping[str, Any]
-) -> NewDocuments:
-    """Return the documents of one collection to align among themselves."""
-    read = PassageReading(columns_of(options), options.skip_bad)
-    return _new(sources, read, options, scheme, is_input=True)
-
-
-def _new(
-    sources: Sequence[Source],
-    read: PassageReading,
-    options: AlignOptions,
-    scheme: Mapping[str, Any],
-    *,
-    is_input: bool = False,
-) -> NewDocuments:
+    is_input = against is None
+    sources = queries if is_input else name_apart(resolve(against), queries)
+    columns = columns_of(options) if is_input else other_columns_of(options)
     usual = usual_of(options)
     least = usual.min_tokens if options.min_tokens is None else options.min_tokens
     if options.hits is None:
@@ -149,8 +134,9 @@ def _new(
     idf: InverseFrequency | None = None
     if usual.scheme.get("idf") == "standard" and scheme.get("idf") is None:
         idf = "smooth"
-    options_of_index = {**usual.scheme, **hashes, **scheme}
-    return NewDocuments(sources, read, least, options_of_index, idf, is_input)
+    read = PassageReading(columns, options.skip_bad)
+    of_index = {**usual.scheme, **hashes, **scheme}
+    return NewDocuments(sources, read, least, of_index, idf, is_input)
 
 
 class Made(NamedTuple):
@@ -170,7 +156,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
     if isinstance(other, PassageHandle):
         yield SharedIndex(other.view(engine.runner), SeenFolder(other.folder)), Made()
         return
-    scheme = make_window_scheme(other.min_tokens, **other.scheme)
+    scheme = other.window_scheme
     if are_short(other.sources):
         with engine.stage("read") as note:
             read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)

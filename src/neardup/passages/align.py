@@ -248,8 +248,11 @@ class Aligner:
         ``report`` is called with the completed share of the work. ``later`` restricts the documents
         that each query may find; None is no restriction.
         """
-        parts, sizes = [], np.zeros(len(queries), np.int64)
+        parts: list[WindowHits] = []
+        sizes = np.zeros(len(queries), np.int64)
         for query, hits in enumerate(self._finder.find(queries, later, report)):
+            if not len(hits):
+                continue
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             own = int(later.firsts[query]) if later and later.are_own[query] else -1
             found = self._maker.refine(queries.values[start:stop], hits, own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from neardup.files.documents import as_text
 from neardup.kernels.text import tokens
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages
+from neardup.passages.segment import PassageSegment
 from neardup.tables import Floats, Int64s, Rows, Texts, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
@@ -276,17 +277,32 @@ def match_table(
         if placer is None
         else placer.places(queries.texts, matches.queries, starts, queries.files)
     )
-    documents = side_in(
+    documents = _side_in(
         *(index, matches.documents, matches.starts, matches.stops),
         with_text=with_text,
         placer=placer,
     )
-    return side_table(
-        PassageSide(ids, starts, stops, texts, places), documents, matches.similarities
-    )
+    query = PassageSide(ids, starts, stops, texts, places)
+    columns: list[Any] = []
+    for side in (query, documents):
+        columns += [*side[:3], *([] if side.places is None else [side.places])]
+    columns.append(matches.similarities)
+    columns += [] if texts is None else [texts, documents.texts]
+    return pa.table(columns, schema_of(with_text=with_text, with_places=placer is not None))
 
 
-def side_in(
+def _by_segment(
+    index: OpenPassages, documents: Int64s
+) -> Iterator[tuple[PassageSegment, Int64s, Int64s]]:
+    """Yield segments with the rows of their documents, and the documents' numbers there."""
+    numbers = index.segments_of(documents)
+    for number in np.unique(numbers).tolist():
+        rows = np.flatnonzero(numbers == number)
+        yield index.segments[number], rows, documents[rows] - index.first_documents[number]
+        index.leave(number)
+
+
+def _side_in(
     index: OpenPassages,
     documents: Int64s,
     starts: Int64s,
@@ -300,11 +316,7 @@ def side_in(
     ids: list[str] = [""] * len(documents)
     texts: list[str] = [""] * len(documents)
     places: list[str] = [""] * len(documents)
-    numbers = index.segments_of(documents)
-    for number in np.unique(numbers).tolist():
-        segment = index.segments[number]
-        rows = np.flatnonzero(numbers == number)
-        local = documents[rows] - index.first_documents[number]
+    for segment, rows, local in _by_segment(index, documents):
         chosen = segment.ids.take(pa.array(local)).to_pylist()
         for row, identifier in zip(rows.tolist(), chosen, strict=True):
             ids[row] = identifier
@@ -314,7 +326,6 @@ def side_in(
             found = placer.places(segment.texts, local, char_starts[rows], segment.files)
             for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
                 places[row] = place
-        index.leave(number)
     return PassageSide(
         pa.array(ids, pa.large_string()),
         char_starts,
@@ -324,27 +335,12 @@ def side_in(
     )
 
 
-def side_table(query: PassageSide, document: PassageSide, similarities: Floats) -> pa.Table:
-    """Join both sides of passages into one table."""
-    columns: list[Any] = []
-    for side in (query, document):
-        columns += [*side[:3], *([] if side.places is None else [side.places])]
-    columns.append(similarities)
-    columns += [] if query.texts is None else [query.texts, document.texts]
-    schema = schema_of(with_text=query.texts is not None, with_places=query.places is not None)
-    return pa.table(columns, schema)
-
-
 def character_places(
     index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
     """Convert token spans of an index's documents into character spans."""
     char_starts, char_stops = np.empty_like(starts), np.empty_like(stops)
-    numbers = index.segments_of(documents)
-    for number in np.unique(numbers).tolist():
-        segment = index.segments[number]
-        rows = np.flatnonzero(numbers == number)
-        local = documents[rows] - index.first_documents[number]
+    for segment, rows, local in _by_segment(index, documents):
         origins = segment.offsets[local]
         byte_starts, _ = segment.byte_places(origins + starts[rows], local)
         _, byte_stops = segment.byte_places(origins + stops[rows] - 1, local)
@@ -359,7 +355,6 @@ def character_places(
         char_starts[rows], char_stops[rows] = whole_characters(
             segment.texts, local, byte_starts, byte_stops
         )
-        index.leave(number)
     return char_starts, char_stops
 
 
@@ -417,6 +412,10 @@ class HiddenSpans:
         inside = np.where(before > first, np.maximum(self.stops[last] - places, 0), 0)
         visible: Int64s = places - hidden + inside
         return visible
+
+
+_NONE: Int64s = np.empty(0, np.int64)
+_NO_HOLES = HiddenSpans(_NONE, _NONE, _NONE)
 
 
 @dataclass(frozen=True)
@@ -481,16 +480,6 @@ _COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """Distinct documents with the characters of their outermost tokens."""
-
-    texts: pa.Array
-    ids: pa.Array
-    starts: Int64s
-    stops: Int64s
-
-
 def extents_of(
     matches: PassageMatches,
     passages: pa.Table,
@@ -506,25 +495,44 @@ def extents_of(
         passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
     )
     documents, which = np.unique(matches.queries, return_inverse=True)
-    texts = _texts_of_queries(queries, documents)
-    of_queries = _extents(query_starts, query_stops, which, texts, hidden)
-    return np.hstack([of_queries, extents_in(index, matches.documents, starts, stops, hidden)])
+    of_queries = _visible_queries(queries, documents, hidden)
+    documents, which_in = np.unique(matches.documents, return_inverse=True)
+    of_documents = _visible_documents(index, documents, hidden)
+    extents = (
+        of_queries.extents(which, query_starts, query_stops),
+        of_documents.extents(which_in, starts, stops),
+    )
+    return np.hstack(extents)
 
 
-def extents_in(
-    index: OpenPassages,
-    documents: Int64s,
-    starts: Int64s,
-    stops: Int64s,
-    hidden: HiddenText | None = None,
-) -> Extents:
-    """Measure character spans of one side of passages, (n, 3)."""
-    distinct, which = np.unique(documents, return_inverse=True)
-    return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
+def _visible_queries(
+    queries: DocumentBlock, documents: Int64s, hidden: HiddenText | None
+) -> Visible:
+    if hidden is not None:
+        rows = pa.array(documents)
+        return hidden.look_at(queries.texts.take(rows), queries.ids.take(rows))
+    offsets, spans = queries.tokens.offsets, queries.spans
+    first, last = offsets[documents], offsets[documents + 1] - 1
+    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
+    return Visible(*places, _NO_HOLES)
+
+
+def _visible_documents(
+    index: OpenPassages, documents: Int64s, hidden: HiddenText | None
+) -> Visible:
+    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
+    # Documents ascend, and so do their segments.
+    for segment, _, local in _by_segment(index, documents):
+        texts.append(segment.texts.take(pa.array(local)))
+        sizes.append(np.diff(segment.offsets)[local])
+    if hidden is not None:
+        return hidden.look_at(pa.concat_arrays(texts), index.ids_of(documents))
+    stops = np.concatenate(sizes)
+    return Visible(*character_places(index, documents, np.zeros_like(stops), stops), _NO_HOLES)
 
 
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
-    """Sum the shared characters of each pair of documents.
+    """Sum the shared characters of each pair of documents, by the greater share.
 
     ``numbers`` are the pair numbers of the passages. Overlaps of a pair's passages count once, and
     hidden text does not count.
@@ -545,44 +553,7 @@ def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Tabl
         *shared,
         *(part / whole for part, whole in zip(shared, lengths, strict=True)),
     ]
-    return order_pairs(pa.table(columns, _COLUMNS))
-
-
-def order_pairs(table: pa.Table) -> pa.Table:
-    """Sort pairs by greater share of shared text, then length."""
-    share = pc.max_element_wise(table["query_share"], table["doc_share"]).to_numpy()
-    shared = pc.max_element_wise(table["query_shared"], table["doc_shared"]).to_numpy()
-    # Ties stay in the order of the documents.
-    return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
-
-
-def _extents(
-    starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
-) -> Extents:
-    none = np.empty(0, np.int64)
-    visible = Visible(texts.starts, texts.stops, HiddenSpans(none, none, none))
-    if hidden is not None:
-        visible = hidden.look_at(texts.texts, texts.ids)
-    return visible.extents(which, starts, stops)
-
-
-def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:
-    offsets, spans = queries.tokens.offsets, queries.spans
-    first, last = offsets[documents], offsets[documents + 1] - 1
-    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
-    rows = pa.array(documents)
-    return _Texts(queries.texts.take(rows), queries.ids.take(rows), *places)
-
-
-def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
-    numbers = index.segments_of(documents)
-    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
-    # Documents ascend, and so do their segments.
-    for number in np.unique(numbers).tolist():
-        segment = index.segments[number]
-        local = documents[numbers == number] - index.first_documents[number]
-        texts.append(segment.texts.take(pa.array(local)))
-        sizes.append(np.diff(segment.offsets)[local])
-    stops = np.concatenate(sizes)
-    places = character_places(index, documents, np.zeros_like(stops), stops)
-    return _Texts(pa.concat_arrays(texts), index.ids_of(documents), *places)
+    # The greatest share first, then the longest text; ties stay in the order of the documents.
+    share, characters = np.maximum(columns[-2], columns[-1]), np.maximum(*shared)
+    table = pa.table(columns, _COLUMNS)
+    return table.take(pa.array(np.lexsort((-characters, -share))))
