@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,20 +26,9 @@ from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.stages.output import Outcome, ShownTexts, Side, texts_of_documents
 from neardup.stages.tables import ReadCollection
 from neardup.tables import Floats, Int64s, Texts
-from neardup.text.shingles import (
-    make_shingle_scheme,
-)
+from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction, named_tokenizer
-from neardup.text.weighting import (
-    WeightedScheme,
-    Weighting,
-    count_documents,
-    frequency_lists,
-)
-
-if TYPE_CHECKING:
-    from neardup.text.tokenizers import TokenFunction
-
+from neardup.text.weighting import WeightedScheme, Weighting, count_documents, frequency_lists
 
 # Unit of integer weights.
 _WEIGHT_UNIT = 2.0**-20
@@ -49,14 +38,8 @@ _WEIGHT_UNIT = 2.0**-20
 class TextComparison:
     """An explained document compared with its keeper or nearest neighbour.
 
-    Parameters
-    ----------
-    similarity
-        The value of the measure, computed exactly.
-    common, sizes
-        Numbers of shingles, or sums of weights: common ones, and all of each document.
-    shared_bands, n_bands
-        Bands in which both share a bucket, from 0, and the number of bands; None without bands.
+    ``common`` and ``sizes`` are numbers of shingles, or sums of weights: common ones, and all of
+    each document. Both share a bucket in ``shared_bands``, numbered from 0; None without bands.
     """
 
     similarity: float
@@ -70,24 +53,10 @@ class TextComparison:
 class ExplainResult:
     """The reason why a document was removed or kept.
 
-    Parameters
-    ----------
-    document
-        The document, with its text.
-    other
-        The keeper of a removed document; for a kept document, its nearest neighbour among all kept
-        ones, None if no other shares a shingle with it.
-    comparison
-        Similarity of the two; None if a text or the scheme is unknown.
-    removal
-        The row of ``removed.parquet``; None for a kept document.
-    cluster_id, cluster_size
-        The cluster, and its number of documents.
-    measure, threshold
-        Measure and threshold of the decision; None if a table of pairs does not state the
-        threshold.
-    note
-        Missing parts of the explanation, with the reason; else empty.
+    ``other`` is the keeper of a removed document; for a kept document, its nearest neighbour among
+    all kept ones, None if no other shares a shingle with it. ``comparison`` is None if a text or
+    the scheme is unknown, ``removal``, the row of ``removed.parquet``, None for a kept document,
+    ``threshold`` None if a table of pairs does not state it. ``note`` says what is missing and why.
     """
 
     document: Document
@@ -208,18 +177,8 @@ def explain_document(
 ) -> ExplainResult:
     """Explain the decision about a document of a deduplication.
 
-    Parameters
-    ----------
-    outcome
-        The deduplication.
-    identifier
-        The id of the document.
-    runner
-        Runner of reading and comparing.
-    against
-        The reference collection, if it is available.
-    tokenizer
-        The tokenizer of the deduplication, if it was a file or a function.
+    ``against`` is the reference collection, if it is available, and ``tokenizer`` that of the
+    deduplication, if it was a file or a function.
     """
     number = _number_of(outcome, identifier)
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]

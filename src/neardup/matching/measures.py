@@ -146,12 +146,12 @@ class Measure(ABC):
         return (f"{cls.name}-a-in-b", f"{cls.name}-b-in-a") if cls.is_directed else (cls.name,)
 
     @property
-    @abstractmethod
     def least_jaccard(self) -> Fraction:
         """Least Jaccard similarity of two sets that reach the threshold.
 
-        0 where ``has_bands`` is not so; where there is a ``size_ratio``, of sets within it.
+        0 if there are no bands; with a ``size_ratio``, of sets within it.
         """
+        return Fraction(0)
 
     @property
     def in_kernels(self) -> overlap.Threshold:
@@ -358,11 +358,6 @@ class Overlap(Measure):
         """Return the measure with a threshold of one element."""
         return cls(Fraction(1))
 
-    @property
-    def least_jaccard(self) -> Fraction:
-        """Return 0, because a count does not bound the similarity."""
-        return Fraction(0)
-
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
         """Return the overlaps as fractions."""
         return overlaps, np.ones_like(overlaps)
@@ -400,11 +395,6 @@ class Hamming(Measure):
     def max_distance(self) -> int:
         """Return the threshold as an integer."""
         return int(self.threshold)
-
-    @property
-    def least_jaccard(self) -> Fraction:
-        """Return 0, because a distance does not bound the similarity."""
-        return Fraction(0)
 
     def distances(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Int64s:
         """Return the distance of each pair from overlap and sizes."""

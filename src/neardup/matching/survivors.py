@@ -219,18 +219,10 @@ def choose_survivors(
     """Remove documents similar to an earlier survivor.
 
     A document is compared, exactly, with all documents that already stay and share a key with it,
-    and is removed in favour of the most similar one at the threshold (the earliest on a tie).
-
-    Parameters
-    ----------
-    documents
-        Candidate keys and sets.
-    measure
-        For one-sided measures x is the document to remove and y the one that stays.
-    earlier
-        Keepers already known for some documents; a more similar one that stays replaces them.
-    progress
-        Called with the number of documents decided so far.
+    and is removed in favour of the most similar one at the threshold (the earliest on a tie). For
+    one-sided measures x is the document to remove and y the one that stays. ``earlier`` are keepers
+    already known for some documents; a more similar one that stays replaces them. ``progress`` is
+    called with the number of documents decided so far.
 
     Notes
     -----

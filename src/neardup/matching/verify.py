@@ -75,22 +75,12 @@ def similar_to_first(sets: Sets, measure: Measure) -> tuple[Int64s, Int64s]:
 class CandidateSets:
     """Documents in keep order, with sets read on demand.
 
-    Parameters
-    ----------
-    lists
-        Candidate keys of the documents.
-    sizes
-        Approximate number of elements of each set.
-    read
-        Reads the sets of ascending document numbers. Plain sets are not empty. If sets do not all
-        fit, it is called more than once per document.
-    n_fixed
-        Number of documents at the start that stay in any case.
-    capacity
-        Number of elements that may be in memory at once, None for all. A chunk and a slice have at
-        least one document each, however large.
-    are_in_memory
-        Whether all sets are in memory anyway; ``capacity`` then bounds only their ranking.
+    ``lists`` are their candidate keys, ``sizes`` approximate numbers of elements. ``read`` returns
+    the sets of ascending document numbers, more than once if sets do not all fit; plain sets are
+    not empty. The first ``n_fixed`` documents stay in any case. ``capacity`` is the number of
+    elements that may be in memory at once, None for all; a chunk and a slice have at least one
+    document each, however large. If all sets ``are_in_memory`` anyway, it bounds only their
+    ranking.
     """
 
     lists: KeyLists

@@ -34,22 +34,11 @@ Uint16s = npt.NDArray[np.uint16]
 class PassageScheme:
     """Scheme of a passage index: equal schemes yield equal windows.
 
-    Parameters
-    ----------
-    shingles
-        Units of a text: tokens, or runs of ``ngram`` tokens. ``weighting`` defines the effect of
-        copies.
-    min_tokens
-        Tokens of the shortest passage that is certainly found, from ``ngram`` to 65,536. Half of it
-        doubles the size of the windows.
-    num_perm
-        Hash functions, from 8 to 1,024: an estimate of a similarity J has a standard error of
-        sqrt(J (1 - J) / num_perm). 0 stores no windows; searches then compare all possibly similar
-        passages.
-    weighting
-        Weights of tokens.
-    seed
-        Seed of the hash functions.
+    Units of a text are ``shingles``: tokens, or runs of ``ngram`` tokens. ``weighting`` defines the
+    effect of copies. A passage of ``min_tokens`` tokens is certainly found; half of it doubles the
+    size of the windows. With ``num_perm`` hash functions, an estimate of a similarity J has a
+    standard error of sqrt(J (1 - J) / num_perm); 0 stores no windows, and searches compare all
+    possibly similar passages.
     """
 
     shingles: ShingleScheme
@@ -59,10 +48,6 @@ class PassageScheme:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        for name in ("min_tokens", "num_perm", "seed"):
-            # A plain int, for the manifest.
-            number = PassageOptions.known[name].given(getattr(self, name))
-            object.__setattr__(self, name, number)
         check_length(self.min_tokens, self.shingles.ngram)
 
     @property
@@ -136,15 +121,7 @@ def make_passage_scheme(**given: Any) -> PassageScheme:
 def restore_scheme(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> PassageScheme:
-    """Restore a scheme from its description.
-
-    Parameters
-    ----------
-    description
-        Result of ``describe``.
-    tokenizer
-        The ``tokenizer.json`` of the scheme, if it has one.
-    """
+    """Restore a scheme from ``describe``, given its ``tokenizer.json``, if it has one."""
     # Indexes from before passages had shingles lack it.
     description = {"ngram": 1, **description}
     tokenizer = described_tokenizer(description, tokenizer)

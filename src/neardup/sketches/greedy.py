@@ -73,12 +73,6 @@ def cluster_greedily(
     Broder (1997), On the resemblance and containment of documents, section 4.
     """
     least = exact_fraction("threshold", threshold)
-    if min_samples < 1:
-        message = f"min_samples must be 1 or more, got {min_samples}"
-        raise InvalidParameterError(message)
-    if representative not in ("first", "popular"):
-        message = f"representative must be first or popular, got {representative!r}"
-        raise InvalidParameterError(message)
     read = (lambda _: [sketches]) if isinstance(sketches, SetSketches) else sketches
     is_popular = representative == "popular"
     # The table of rare values gets a quarter of the room, clusters the rest.

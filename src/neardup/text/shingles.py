@@ -189,13 +189,6 @@ class Fingerprints:
     bits: int = 64
     seed: int = 42
 
-    def __post_init__(self) -> None:
-        FingerprintOptions.known["fingerprint"].given(self.kind)
-        FingerprintOptions.known["fingerprint_bits"].given(self.bits)
-        if not 0 <= self.seed < 2**64:
-            message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
-            raise InvalidParameterError(message, "seed")
-
     @classmethod
     def of(cls, options: FingerprintOptions, seed: int | None) -> Self:
         """Return the fingerprints of options, without the mixer's seed."""
@@ -241,10 +234,6 @@ class ShingleScheme:
     ngram: int = 5
     occurrences: Occurrences = "set"
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
-
-    def __post_init__(self) -> None:
-        ShingleOptions.known["ngram"].given(self.ngram)
-        ShingleOptions.known["occurrences"].given(self.occurrences)
 
     def describe(self) -> dict[str, object]:
         """Return all settings that decide the sets, as plain values."""

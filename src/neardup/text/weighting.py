@@ -9,7 +9,6 @@ from typing import get_args
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
 from neardup.kernels.common import hashing
 from neardup.kernels.sketch import weighted
 from neardup.kernels.text import shingles as shingle_kernels
@@ -90,15 +89,11 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
 
     Values never fall, and are the same on every machine.
     """
-    if highest < 0:
-        message = f"highest must not be negative, got {highest}"
-        raise InvalidParameterError(message)
     return term_frequencies_of(tf, np.arange(highest + 1, dtype=np.float64))
 
 
 def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
     """Return the term frequency for each number of occurrences."""
-    _TF.given(tf)
     if tf == "binary":
         return np.minimum(f, 1.0)
     if tf == "log":
@@ -142,13 +137,10 @@ class DocumentFrequencies:
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
         """Return the inverse document frequency of tokens, at least 2^-16."""
-        if idf == "unary":
-            return np.ones(len(hashes), np.float64)
         return self.idf_of_counts(self.counts_of(hashes), idf)
 
     def idf_of_counts(self, counts: Int64s, idf: InverseFrequency) -> Floats:
         """Return inverse frequencies by document counts, 0 taken as 1."""
-        _IDF.given(idf)
         if idf == "unary":
             return np.ones(len(counts), np.float64)
         n = np.maximum(counts, 1).astype(np.float64)
