@@ -19,7 +19,7 @@ from neardup.errors import InvalidParameterError, SketchFormatError, SketchMisma
 from neardup.options.choices import SketchKindName
 from neardup.options.documents import SketchOptions
 from neardup.runs.runner import Runner
-from neardup.sketches.kind import list_pairs
+from neardup.sketches.kind import WantedPairs, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, make_maker
 from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches
@@ -213,7 +213,7 @@ def check_candidates(kind, rows, measure, threshold, n_left, workers):
     chosen = kind.estimate(rows, left, right).measures[measure].reaching(threshold)
     expected = set(zip(left[chosen].tolist(), right[chosen].tolist(), strict=True))
     runner = Runner(workers)
-    parts = kind.candidates(rows, measure, threshold, n_left=n_left, limit=None, runner=runner)
+    parts = kind.candidates(rows, WantedPairs(measure, threshold, n_left), runner)
     found = [pair for part in parts for pair in zip(*map(np.ndarray.tolist, part))]  # noqa: B905
     assert found == sorted(set(found))
     assert expected <= set(found) <= set(zip(left.tolist(), right.tolist(), strict=True))
@@ -252,12 +252,8 @@ def test_candidates__of_few_rows(variant):
     maker = maker_of(variant)
     for texts in ([], [""], ["", ""], [some_texts(variant)[-1]]):
         rows = rows_of(maker, as_texts(texts))
-        found = maker.kind.candidates(
-            *(rows, maker.kind.measures[0], Fraction(1, 2)),
-            n_left=None,
-            limit=None,
-            runner=Runner(1),
-        )
+        wanted = WantedPairs(maker.kind.measures[0], Fraction(1, 2))
+        found = maker.kind.candidates(rows, wanted, Runner(1))
         assert sum(len(left) for left, _ in found) <= len(texts) // 2
 
 

@@ -28,6 +28,7 @@ from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.kind import (
     Pairs,
     SketchKind,
+    WantedPairs,
     count_pairs,
     count_pairs_up_to,
     cut_pairs,
@@ -112,14 +113,8 @@ class _Couple:
             return cut_pairs(*alike.join(self.n_left, runner))
         if asked.threshold is None:
             return list_pairs(len(self.rows), self.n_left)
-        return self.kind.candidates(
-            self.rows,
-            asked.measure,
-            asked.threshold,
-            n_left=self.n_left,
-            limit=asked.limit,
-            runner=runner,
-        )
+        wanted = WantedPairs(asked.measure, asked.threshold, self.n_left, asked.limit)
+        return self.kind.candidates(self.rows, wanted, runner)
 
     def estimate(self, asked: _Question, alike: SuperShingles | None, pairs: Pairs) -> _FoundPairs:
         left, right = pairs

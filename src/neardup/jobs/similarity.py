@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,66 +61,13 @@ _FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
 _TOO_CLOSE = 1e-6
 
 
-class Near(NamedTuple):
-    """A nearby string: position, edit distance, and longer length."""
-
-    place: int
-    distance: int
-    longer: int
-
-    @property
-    def similarity(self) -> float:
-        """The share of the longer string that stays."""
-        return (self.longer - self.distance) / self.longer
-
-
-def nearest_strings(
-    wanted: String, strings: Sequence[String], least: Fraction | int, limit: int
-) -> list[Near]:
-    """Find the nearest strings by edits per length.
-
-    There are up to ``limit`` results, ties in input order. Results are at least ``least`` similar
-    and share something with the string wanted. They are found in blocks, each with the least
-    similarity that may still be among them.
-    """
-    if not len(wanted):
-        return []
-    cutoff = max(float(least) - _TOO_CLOSE, 0.0)
-    nearest: list[tuple[float, Near]] = []
-    start, step = 0, _FIRST_STRINGS
-    while start < len(strings):
-        near = process.extract(
-            wanted,
-            strings[start : start + step],
-            scorer=Levenshtein.normalized_similarity,
-            score_cutoff=cutoff,
-            limit=limit,
-        )
-        for string, _, place in near:
-            longer = max(len(wanted), len(string))
-            same = longer - Levenshtein.distance(wanted, string)
-            if same and same >= least * longer:
-                nearest.append((-same / longer, Near(start + place, longer - same, longer)))
-        nearest.sort()
-        if len(nearest) >= limit:
-            del nearest[limit:]
-            cutoff = max(cutoff, -nearest[-1][0] - _TOO_CLOSE)
-        start, step = start + step, _MOST_STRINGS
-    return [near for _, near in nearest]
-
-
 def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:
     """Return a function that makes comparable strings from texts."""
     if tokenizer.name != "characters":
         return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
     if normalisation.unicode_form is not None:
         return lambda text: folded_strings(texts_of(text), normalisation)[0]
-    return normalisation.fold_text if normalisation.folds else as_it_is
-
-
-def as_it_is(text: str) -> str:
-    """Return the text without changes."""
-    return text
+    return normalisation.fold_text if normalisation.folds else str
 
 
 def texts_of(*strings: str) -> Texts:
@@ -152,10 +98,32 @@ class _EditScorer:
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
+        """Compare in blocks, each with the least similarity that may still be among the best."""
         least = 0 if threshold is None else exact_fraction("threshold", threshold)
-        strings = [self._string(text) for text in texts] if self._string is not as_it_is else texts
-        found = nearest_strings(self._string(query), strings, least, limit)
-        return [(near.place, near.similarity) for near in found]
+        wanted = self._string(query)
+        strings = texts if self._string is str else [self._string(text) for text in texts]
+        cutoff = max(float(least) - _TOO_CLOSE, 0.0)
+        nearest: list[tuple[float, int]] = []
+        start, step = 0, _FIRST_STRINGS
+        while len(wanted) and start < len(strings):
+            near = process.extract(
+                wanted,
+                strings[start : start + step],
+                scorer=Levenshtein.normalized_similarity,
+                score_cutoff=cutoff,
+                limit=limit,
+            )
+            for string, _, place in near:
+                longer = max(len(wanted), len(string))
+                same = longer - Levenshtein.distance(wanted, string)
+                if same and same >= least * longer:
+                    nearest.append((-same / longer, start + place))
+            nearest.sort()
+            if len(nearest) >= limit:
+                del nearest[limit:]
+                cutoff = max(cutoff, -nearest[-1][0] - _TOO_CLOSE)
+            start, step = start + step, _MOST_STRINGS
+        return [(place, -rank) for rank, place in nearest]
 
 
 class _SetScorer:

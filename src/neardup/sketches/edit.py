@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
@@ -32,6 +31,7 @@ from neardup.sketches.kind import (
     Pairs,
     SketchKind,
     TextScheme,
+    WantedPairs,
     check,
     check_range,
     check_seed,
@@ -75,24 +75,14 @@ _N_UNRELATED = 100
 
 @dataclass(frozen=True)
 class EditScheme(SketchKind):
-    """Settings that signatures must share to be comparable.
+    """Symbols of some windows of a text, for edit distance.
 
-    Parameters
-    ----------
-    compression
-        Average characters per symbol, from 1 to 2^20.
-    neighbourhood
-        Characters in a window, from 1 to 256: one edit disturbs as many windows at most.
-    hash
-        ``mixed`` picks windows and their symbols by a hash of all their characters; ``sum`` by the
-        sum of their code points, as in the paper. A sum ignores order, and picks more or less than
-        one window in ``compression``.
-    letters
-        Different symbols, from 2 to 2^32. Few make signatures alike by chance.
-    residue
-        For ``sum`` only: a window has a symbol if its sum leaves this rest by ``compression``.
-    seed
-        From 0 to 2^64 - 1; selects the hash function.
+    One window of ``neighbourhood`` characters in ``compression``, on average, has a symbol, one of
+    ``letters``; few letters make signatures alike by chance. One edit disturbs as many windows as
+    they have characters at most. ``hash`` is ``mixed``, of all characters of a window, or ``sum``,
+    of their code points, as in the paper: a window has a symbol if its sum leaves the rest
+    ``residue`` by ``compression``. A sum ignores order, and picks more or less than one window in
+    ``compression``. ``seed`` selects the hash function.
     """
 
     name = "edit"
@@ -148,18 +138,11 @@ class EditScheme(SketchKind):
         )
 
     def candidates(
-        self,
-        rows: EditSignatures,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
+        self, rows: EditSignatures, wanted: WantedPairs, runner: Runner
     ) -> Iterator[Pairs]:
         """Yield the pairs whose lengths allow the threshold."""
-        p, q = threshold.numerator, threshold.denominator
-        for left, right in list_pairs(len(rows), n_left):
+        p, q = wanted.threshold.numerator, wanted.threshold.denominator
+        for left, right in list_pairs(len(rows), wanted.n_left):
             shorter = np.minimum(rows.lengths[left], rows.lengths[right])
             longer = np.maximum(rows.lengths[left], rows.lengths[right])
             # 1 - distance / longer >= p / q, the distance being the difference at least.

@@ -97,6 +97,19 @@ class PairEstimates:
     measures: dict[str, EstimatedShares]
 
 
+@dataclass(frozen=True)
+class WantedPairs:
+    """Pairs that reach a threshold of a measure, ``limit`` at most.
+
+    With ``n_left``, the rows of the first of two collections, pairs have one row of each.
+    """
+
+    measure: str
+    threshold: Fraction
+    n_left: int | None = None
+    limit: int | None = None
+
+
 class SketchKind(ABC):
     """Settings of sketches, as dataclass fields: make, join, compare and store sketches.
 
@@ -139,26 +152,12 @@ class SketchKind(ABC):
         """Concatenate sketches of at least one part."""
 
     @abstractmethod
-    def candidates(
-        self,
-        rows: Any,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
+    def candidates(self, rows: Any, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Yield pairs of rows whose estimate may reach the threshold.
 
         Pairs ascend, the lesser row first. In a directed measure the contained row is first, so
-        that a pair may come in both orders. With ``n_left``, the rows of the first of two
-        collections, pairs have one row of each.
-
-        Raises
-        ------
-        ResultLimitError
-            If more than ``limit`` pairs are sure to reach the threshold; the caller may count more.
+        that a pair may come in both orders. ResultLimitError if more pairs than ``limit`` are sure
+        to reach the threshold; the caller may count more.
         """
 
     @abstractmethod

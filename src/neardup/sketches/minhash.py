@@ -27,6 +27,7 @@ from neardup.sketches.kind import (
     SetShares,
     ShareKind,
     TextScheme,
+    WantedPairs,
     check,
     check_range,
     check_seed,
@@ -94,18 +95,11 @@ class MinHashScheme(ShareKind):
             np.concatenate(totals) if totals else None,
         )
 
-    def candidates(
-        self,
-        rows: Signatures,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
+    def candidates(self, rows: Signatures, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Find exactly the pairs that agree in enough positions."""
-        pairs = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
+        pairs = join_signatures(
+            rows, wanted.threshold, n_left=wanted.n_left, limit=wanted.limit, runner=runner
+        )
         yield from cut_pairs(pairs.left, pairs.right)
 
     def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> SetShares:
@@ -349,14 +343,6 @@ class SuperShingleRule:
     groups: int = 6
     rows: int = 14
     least: int = 2
-
-    def __post_init__(self) -> None:
-        if self.groups < 1 or self.rows < 1:
-            message = f"groups and rows must be 1 or more, got {self.groups} and {self.rows}"
-            raise InvalidParameterError(message, "groups", "rows")
-        if not 1 <= self.least <= self.groups:
-            message = f"least must lie between 1 and the {self.groups} groups, got {self.least}"
-            raise InvalidParameterError(message)
 
     def probability(self, resemblance: float) -> float:
         """Return the probability that ``least`` groups or more agree.

@@ -30,6 +30,7 @@ from neardup.sketches.kind import (
     SetShares,
     ShareKind,
     TextScheme,
+    WantedPairs,
     check,
     check_range,
     check_seed,
@@ -160,18 +161,10 @@ class SmallestScheme(SampleScheme):
         shares: Floats = largest / 2.0**64
         return shares
 
-    def candidates(
-        self,
-        rows: SetSketches,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
+    def candidates(self, rows: SetSketches, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Find pairs of samples with enough common values."""
-        yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
+        pairs = join_smallest(rows, wanted.threshold, n_left=wanted.n_left, runner=runner)
+        yield from cut_pairs(*pairs)
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
         """Estimate the resemblance of pairs."""
@@ -246,19 +239,10 @@ class ModuloScheme(SampleScheme):
         shares: Floats = 1 / moduli
         return shares
 
-    def candidates(
-        self,
-        rows: SetSketches,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
+    def candidates(self, rows: SetSketches, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Find pairs of samples with enough common values."""
-        asked = MEASURES[measure](threshold)
-        yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
+        measure = MEASURES[wanted.measure](wanted.threshold)
+        yield from cut_pairs(*join_modulo(rows, measure, n_left=wanted.n_left, runner=runner))
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
         """Estimate resemblance, and containment both ways."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from neardup.kernels.text import folding, tokens
+from neardup.kernels.text import folding
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
@@ -22,7 +22,7 @@ from neardup.kernels.text.folding import (
     WORD,
 )
 from neardup.options.groups import NormalOptions
-from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Bools, Bytes, Int64s, Texts, TokenSpans, Uint64s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -365,37 +365,3 @@ def _plain_entries() -> Uint64s:
         heads |= n_bytes << 56
         np.bitwise_or.outer(heads, lasts << 8 * (n_bytes - 1), out=rows.view(np.int64))
     return table
-
-
-# Tokens by these tables, in compiled code.
-
-
-def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> TokenLists:
-    """Hash the tokens of folded texts by rules except characters."""
-    ascii_table, table = token_tables(rule, normalisation)
-    n_bytes = int(texts.offsets[-1] - texts.offsets[0])
-    hashes: Uint64s = np.empty(n_bytes + 1, np.uint64)
-    offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
-    folded: Bytes = np.empty(room, np.uint8)
-    folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
-    tokens.hash_tokens(folded, folded_offsets, hashes, offsets)
-    hashes = hashes[: offsets[-1]]
-    if normalisation.stem is not None:
-        # Imports an optional library.
-        from neardup.text.stems import stem_hashes
-
-        hashes = stem_hashes(folded[: folded_offsets[-1]], hashes, normalisation.stem)
-    return TokenLists(hashes, offsets)
-
-
-def locate_by_table(
-    texts: Texts, rule: str, normalisation: Normalisation, n_tokens: int
-) -> TokenSpans:
-    """Find the positions of the tokens of ``hash_by_table``."""
-    ascii_table, table = token_tables(rule, normalisation)
-    starts: Int64s = np.empty(n_tokens + 1, np.int64)
-    stops: Int64s = np.empty(n_tokens + 1, np.int64)
-    tokens.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
-    return TokenSpans(starts[:n_tokens], stops[:n_tokens])

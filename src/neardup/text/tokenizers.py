@@ -9,7 +9,6 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,13 +22,7 @@ from neardup.kernels.text import folding, shingles, tokens
 from neardup.options.groups import TokenOptions
 from neardup.options.kinds import cuts_programs
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
-from neardup.text.forms import (
-    Normalisation,
-    form_texts,
-    hash_by_table,
-    locate_by_table,
-    token_tables,
-)
+from neardup.text.forms import Normalisation, form_texts, token_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,13 +90,43 @@ class Tokenizer(ABC):
         return replace(lists, heads=heads)
 
 
-# Helpers of tokenizers that cut Python strings: strings, hashes and positions.
+# Tokenizers that cut Python strings.
 
 Place = tuple[int, int]
 """Place of a token, in characters of the string that was cut; the stop is exclusive."""
 
-Cut = Callable[[list[str]], tuple[TokenLists, Sequence[Sequence[Place]]]]
-"""Cuts strings into tokens, each with its place."""
+Places = Iterable[Sequence[Place]]
+"""Places of the tokens of each string, made on demand."""
+
+
+class StringTokenizer(Tokenizer):
+    """Cut normalised, folded strings."""
+
+    normalisation: Normalisation
+
+    @abstractmethod
+    def _cut(self, strings: list[str], texts: Texts) -> tuple[TokenLists, Places]:
+        """Hash the tokens of strings of these texts, with their places."""
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each text."""
+        return self._cut(folded_strings(texts, self.normalisation), texts)[0]
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and find their positions."""
+        formed = form_texts(texts, self.normalisation)
+        strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
+        folded = [self.normalisation.fold_text(string) for string in strings]
+        lists, places = self._cut(folded, texts)
+        starts, stops = np.empty((2, len(lists.values)), np.int64)
+        for d, (string, of_string) in enumerate(zip(strings, places, strict=True)):
+            edges = _folded_edges(string, self.normalisation)
+            offsets: Int64s = np.array(of_string, np.int64).reshape(-1, 2)
+            rows = slice(lists.offsets[d], lists.offsets[d + 1])
+            starts[rows] = edges[0][offsets[:, 0]]
+            stops[rows] = edges[1][offsets[:, 1]]
+        found = TokenSpans(starts, stops)
+        return lists, found if formed is None else formed.locate(found, lists.offsets)
 
 
 def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
@@ -130,25 +153,6 @@ def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
                 known[key] = _hash_token(token)
             values[start + i] = known[key]
     return TokenLists(values, offsets)
-
-
-def locate_strings(
-    texts: Texts, normalisation: Normalisation, cut: Cut
-) -> tuple[TokenLists, TokenSpans]:
-    """Cut normalised, folded strings into tokens with positions."""
-    formed = form_texts(texts, normalisation)
-    strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
-    lists, places = cut([normalisation.fold_text(string) for string in strings])
-    starts: Int64s = np.empty(len(lists.values), np.int64)
-    stops: Int64s = np.empty(len(lists.values), np.int64)
-    for d, (string, of_string) in enumerate(zip(strings, places, strict=True)):
-        edges = _folded_edges(string, normalisation)
-        offsets: Int64s = np.array(of_string, np.int64).reshape(-1, 2)
-        rows = slice(lists.offsets[d], lists.offsets[d + 1])
-        starts[rows] = edges[0][offsets[:, 0]]
-        stops[rows] = edges[1][offsets[:, 1]]
-    found = TokenSpans(starts, stops)
-    return lists, found if formed is None else formed.locate(found, lists.offsets)
 
 
 def _hash_token(token: object) -> int:
@@ -218,10 +222,28 @@ class TableTokenizer(Tokenizer):
         return lists, formed.locate(found, lists.offsets)
 
     def _hash(self, texts: Texts) -> TokenLists:
-        return hash_by_table(texts, self.name, self.normalisation)
+        ascii_table, table = token_tables(self.name, self.normalisation)
+        n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+        hashes: Uint64s = np.empty(n_bytes + 1, np.uint64)
+        offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+        room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
+        folded: Bytes = np.empty(room, np.uint8)
+        folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+        folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
+        tokens.hash_tokens(folded, folded_offsets, hashes, offsets)
+        hashes = hashes[: offsets[-1]]
+        if self.normalisation.stem is not None:
+            # Imports an optional library.
+            from neardup.text.stems import stem_hashes
+
+            hashes = stem_hashes(folded[: folded_offsets[-1]], hashes, self.normalisation.stem)
+        return TokenLists(hashes, offsets)
 
     def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
-        return locate_by_table(texts, self.name, self.normalisation, n_tokens)
+        ascii_table, table = token_tables(self.name, self.normalisation)
+        starts, stops = np.empty((2, n_tokens + 1), np.int64)
+        tokens.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
+        return TokenSpans(starts[:n_tokens], stops[:n_tokens])
 
 
 @dataclass(frozen=True)
@@ -246,8 +268,7 @@ class CharacterTokenizer(TableTokenizer):
 
     def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
         _, table = token_tables(self.name, self.normalisation)
-        starts: Int64s = np.empty(n_tokens + 1, np.int64)
-        stops: Int64s = np.empty(n_tokens + 1, np.int64)
+        starts, stops = np.empty((2, n_tokens + 1), np.int64)
         tokens.locate_characters(texts.data, texts.offsets, table, starts, stops)
         return TokenSpans(starts[:n_tokens], stops[:n_tokens])
 
@@ -322,13 +343,14 @@ class ByteTokenizer(Tokenizer):
 
 
 @dataclass(frozen=True)
-class CodeTokenizer(Tokenizer):
+class CodeTokenizer(StringTokenizer):
     """Cut programs into tokens without names, values and comments.
 
     ``language`` is Pygments' name of a language, or None for the language of each text's file.
     """
 
     language: str | None = None
+    normalisation = Normalisation(casefold=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -345,24 +367,13 @@ class CodeTokenizer(Tokenizer):
         """Return False, because lexers do not cut within characters."""
         return False
 
-    def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of each program."""
-        return self._cut(self._languages(texts), texts.to_arrow().to_pylist())[0]
-
-    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of each program, and find their places."""
-        cut = partial(self._cut, self._languages(texts))
-        return locate_strings(texts, Normalisation(casefold=False), cut)
-
-    def _cut(
-        self, languages: list[str], strings: list[str]
-    ) -> tuple[TokenLists, list[list[Place]]]:
+    def _cut(self, strings: list[str], texts: Texts) -> tuple[TokenLists, Places]:
         # Lexers take long to import, and few have programs.
         from neardup.text.code import cut_programs
 
-        found = cut_programs(strings, languages)
+        found = cut_programs(strings, self._languages(texts))
         lists = hash_lists([[token for token, _, _ in tokens] for tokens in found])
-        return lists, [[(start, stop) for _, start, stop in tokens] for tokens in found]
+        return lists, ([(start, stop) for _, start, stop in tokens] for tokens in found)
 
     def _languages(self, texts: Texts) -> list[str]:
         if self.language is not None:
@@ -447,7 +458,7 @@ string without a position is searched in the text after the token before it.
 
 
 @dataclass(frozen=True)
-class FunctionTokenizer(Tokenizer):
+class FunctionTokenizer(StringTokenizer):
     """Call a Python function for each text."""
 
     function: TokenFunction
@@ -467,19 +478,10 @@ class FunctionTokenizer(Tokenizer):
         strings = folded_strings(texts, self.normalisation)
         return hash_lists([[token for token, _ in self._read(text)] for text in strings])
 
-    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of the function, and find their positions.
-
-        InvalidParameterError if a token is not at its stated position, or not after the token
-        before it.
-        """
-
-        def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
-            located = [list(self._locate(text)) for text in strings]
-            lists = hash_lists([[token for token, _ in tokens] for tokens in located])
-            return lists, [[place for _, place in tokens] for tokens in located]
-
-        return locate_strings(texts, self.normalisation, cut)
+    def _cut(self, strings: list[str], texts: Texts) -> tuple[TokenLists, Places]:
+        located = [list(self._locate(text)) for text in strings]
+        lists = hash_lists([[token for token, _ in tokens] for tokens in located])
+        return lists, ([place for _, place in tokens] for tokens in located)
 
     def _read(self, text: str) -> Iterator[tuple[Any, Place | None]]:
         """Yield the tokens of a text, with positions if given."""
@@ -506,6 +508,11 @@ class FunctionTokenizer(Tokenizer):
             yield token[0] if len(token) == 3 else text[start:stop], (start, stop)
 
     def _locate(self, text: str) -> Iterator[tuple[Any, Place]]:
+        """Yield the tokens of a text with their positions.
+
+        InvalidParameterError if a token is not at its stated position, or not after the token
+        before it.
+        """
         last: Place = (0, 0)
         for token, given in self._read(text):
             place = given
@@ -585,28 +592,17 @@ _BEFORE_DIGEST = ":"
 
 
 @dataclass(frozen=True)
-class FileTokenizer(Tokenizer):
+class FileTokenizer(StringTokenizer):
     """A Hugging Face ``tokenizer.json``, by the package ``tokenizers``."""
 
     name: str
     normalisation: Normalisation
     tokenizer: HuggingFaceTokenizer
 
-    def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash the token ids of each text, without special tokens."""
-        strings = folded_strings(texts, self.normalisation)
+    def _cut(self, strings: list[str], texts: Texts) -> tuple[TokenLists, Places]:
         encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
-        return hash_lists([encoding.ids for encoding in encodings])
-
-    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash token ids and locate the tokens of each text."""
-
-        def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
-            encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
-            lists = hash_lists([encoding.ids for encoding in encodings])
-            return lists, [encoding.offsets for encoding in encodings]
-
-        return locate_strings(texts, self.normalisation, cut)
+        lists = hash_lists([encoding.ids for encoding in encodings])
+        return lists, (encoding.offsets for encoding in encodings)
 
 
 def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
