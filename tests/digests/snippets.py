@@ -117,7 +117,7 @@ _PASSAGES = [
     "with filelock.FileLock('idx/write.lock'):\n"
     "    try:\n        i.remove(['forum-1']); said = 'nothing'\n"
     "    except neardup.errors.IndexLockedError as error:\n        said = str(error)\nsaid",
-    "make_index()\nneardup.align('questions.jsonl', neardup.PassageIndex('idx'), seed=3)",
+    "make_index()\nneardup.align('questions.jsonl', neardup.PassageIndex.open('idx'), seed=3)",
 ]  # fmt: skip
 
 _SKETCHES = [

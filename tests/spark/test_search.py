@@ -162,7 +162,7 @@ def test_bad_rows(in_process, folder, few_tokens, tmp_path, kind):
 
 
 def test_sees_what_was_inserted(in_process, folder, tmp_path):
-    """An object's insertions are committed first, as ``deduplicate`` does."""
+    """An object's insertions are seen before they are committed, as by threads."""
     index = neardup.DocumentIndex.create(tmp_path / "index", text=neardup.TextOptions(ngram=1))
     text = make_rows(1, 1, "q")[0]["text"]
     index.insert("new", text)

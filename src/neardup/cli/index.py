@@ -129,6 +129,7 @@ class _RemoveOptions(PrintOptions):
         default=False,
         more="The index remembers them without their texts.",
     )
+    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
 
 
 class _CompactOptions(CommandOptions):
@@ -183,8 +184,9 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
+    from neardup.documents.other import open_handle
     from neardup.files.destinations import FolderKind, check_apart, new_folder
-    from neardup.files.inputs import Inputs, check_effect, origins_of, resolve_paths
+    from neardup.files.inputs import Inputs, origins_of, resolve_paths
     from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
@@ -201,7 +203,6 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
         sources = Inputs([])
         if inputs:
             sources = rows_where(resolve_paths(inputs, reading), given.where)
-        check_effect(reading, sources)
         check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
             made = new_folder(folder, overwrite=given.overwrite, kind=FolderKind("index", FILE))
@@ -209,9 +210,9 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             if index_named(folder) is not None:
                 # Additions by other processes to the replaced index would be lost.
                 stack.enter_context(Database(folder).writing(0))
-            handle = _handle(scratch, given.tokenizer, given.kind)
+            handle = open_handle(scratch, given.tokenizer, given.kind)
             create_index(scratch, scheme.describe())
-            addition = index.add(handle, sources, _how(reading), call.runner)
+            addition = index.add(handle, sources, reading, call.runner)
             # The folder is moved to its place.
             handle.database.close()
     lines = [f"{folder} is an index of {given.kind}, of which there are none yet"]
@@ -238,45 +239,24 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     return make_document_scheme(options), options.describe_preset()
 
 
-def _handle(folder: Path, tokenizer: Any = None, kind: IndexKind | None = None) -> Any:
-    """Return an index's handle, of its stored kind by default."""
-    from neardup.index.store import kind_of
-
-    if (kind or kind_of(folder)) == "documents":
-        from neardup.documents.index import DocumentHandle
-
-        return DocumentHandle(folder, tokenizer)
-    from neardup.passages.index import PassageHandle
-
-    return PassageHandle(folder, tokenizer)
-
-
-def _how(reading: TextReadingOptions) -> Any:
-    """Return how documents are read."""
-    from neardup.passages.documents import PassageReading
-    from neardup.stages.options import columns_of
-
-    return PassageReading(columns_of(reading), reading.skip_bad)
-
-
 @_subcommand("add", _AddOptions, _FOLDER, INPUTS)
 def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """Add the documents of INPUT, all of them or none.
 
     Their ids must not be in the index yet.
     """
-    from neardup.files.inputs import check_effect, resolve_paths
+    from neardup.documents.other import open_handle
+    from neardup.files.inputs import resolve_paths
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
     from neardup.reading.where import rows_where
 
     given: _AddOptions = call.options
     reading = given.part(TextReadingOptions)
-    handle = _handle(folder, given.tokenizer)
+    handle = open_handle(folder, given.tokenizer)
     with call.display:
         sources = rows_where(resolve_paths(inputs, reading), given.where)
-        check_effect(reading, sources)
-        addition = index.add(handle, sources, _how(reading), call.runner)
+        addition = index.add(handle, sources, reading, call.runner)
     call.print_result(addition.summary, *_say_added(addition, folder))
 
 
@@ -293,7 +273,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     leave out a document with the same tokens, and one that is next to certainly similar, by
     estimate, for no text is kept of it.
     """
-    from neardup.jobs.index import index
+    from neardup.documents.other import open_handle
     from neardup.runs.runner import Runner
 
     given: _RemoveOptions = call.options
@@ -303,7 +283,8 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
         if given.id_file is not None:
             message = f"{given.id_file} names no ids; give one id a line"
         raise click.UsageError(message)
-    removal = index.remove(_handle(folder), wanted, Runner(), deny=given.deny)
+    handle = open_handle(folder, given.tokenizer)
+    removal = handle.remove(wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
     lines = [f"{removed} removed; `neardup index compact` frees their room"]
     if given.deny:
@@ -320,11 +301,11 @@ def compact(call: Call, folder: Path) -> None:
 
     Answers stay the same, with as few segments as possible. Needs room for both versions.
     """
-    from neardup.jobs.index import index
+    from neardup.documents.other import open_handle
 
-    handle = _handle(folder, call.options.tokenizer)
+    handle = open_handle(folder, call.options.tokenizer)
     with call.display:
-        compaction = index.compact(handle, call.runner)
+        compaction = handle.compact(call.runner)
     segments = counted(compaction.n_segments, "segment")
     call.print_result(compaction.summary, f"{folder} now has {segments}")
 
@@ -332,11 +313,11 @@ def compact(call: Call, folder: Path) -> None:
 @_subcommand("info", _InfoOptions, _FOLDER)
 def info(call: Call, folder: Path) -> None:
     """Check every byte of an index and describe it."""
-    from neardup.jobs.index import index
+    from neardup.documents.other import open_handle
     from neardup.runs.runner import Runner
 
-    handle = _handle(folder, call.options.tokenizer)
-    facts = index.describe(handle, Runner())
+    handle = open_handle(folder, call.options.tokenizer)
+    facts = handle.describe(Runner())
     n_bytes, removed = facts["bytes"], facts["removed_documents"]
     n_bytes_of_look_up = n_bytes - facts["bytes_of_texts"]
     contents = (

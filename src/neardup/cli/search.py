@@ -90,10 +90,10 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     lines and spreadsheets also have query_text and doc_text. For an index of documents it writes
     query_id, doc_id and similarity, the most similar first.
     """
+    from neardup.documents.other import open_handle
     from neardup.engine.opening import key_with_index
     from neardup.files.inputs import origins_of, resolve_paths
     from neardup.index.handle import SeenFolder, SharedIndex
-    from neardup.index.store import kind_of
     from neardup.jobs.search import search_documents, search_passages
     from neardup.reading.where import rows_where
 
@@ -102,7 +102,8 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         if given.memory is not None:
             raise no_effect("memory", "with engine spark", "give executors more", "engine")
         call.check_spark()
-    is_of_documents = kind_of(folder) == "documents"
+    handle = open_handle(folder, given.tokenizer)
+    is_of_documents = handle.kind == "documents"
     output = TableOutput(call)
     options: Any
     if is_of_documents:
@@ -121,16 +122,8 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         options = given.part(SearchOptions, with_text=output.takes_texts())
     sources = rows_where(resolve_paths(queries, options), options.where)
     output.check_apart([*origins_of(sources), str(folder)], folder)
-    index: Any
     with call.display:
-        if is_of_documents:
-            from neardup.documents.index import DocumentHandle
-
-            index = DocumentHandle(folder, given.tokenizer).view(call.runner)
-        else:
-            from neardup.passages.index import PassageHandle
-
-            index = PassageHandle(folder, given.tokenizer).view(call.runner)
+        index = handle.view(call.runner)
     key = None
     if call.is_on_spark:
         key = key_with_index("search", options, index, folder, inputs=sources)

@@ -28,16 +28,8 @@ from neardup.documents.records import (
 )
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment
-from neardup.documents.values import (
-    Id,
-    IdRange,
-    as_cells,
-    as_texts,
-    ids_of_values,
-    join_cells,
-)
+from neardup.documents.values import Id, IdRange, as_cells, as_texts, ids_of_values, join_cells
 from neardup.index.segments import pack_table
-from neardup.matching.buckets import join_filters
 from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 _32 = np.uint64(32)
@@ -199,17 +191,13 @@ class Delta:
 
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
-        signed = (self._signed[row] for row in rows.tolist())
-        digests: Uint64s = np.array([part.digests[place] for part, place in signed], np.uint64)
-        return digests.reshape(-1, 2)
+        return self.signed(rows).digests
 
     def filters_of(self, rows: Int64s) -> Filters:
         """Return the filters of some rows."""
-        filters = [
-            part.take(np.array([place])).filters
-            for part, place in (self._signed[row] for row in rows.tolist())
-        ]
-        return join_filters([each for each in filters if each is not None])
+        filters = self.signed(rows).filters
+        assert filters is not None
+        return filters
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return the sets of some rows."""

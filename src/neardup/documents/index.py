@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents.delta import Delta
-from neardup.documents.lookup import find_denied
+from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine, find_denied
 from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
 from neardup.documents.records import (
     DocumentBatch,
@@ -26,19 +26,12 @@ from neardup.documents.records import (
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id, check_kept, reason_of
-from neardup.documents.view import OpenDocuments, RowsInMemory, combine
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
-from neardup.files.documents import ReadingPass, choose_id_column, join_ids
+from neardup.files.documents import ReadingPass, choose_id_column, read_text_block
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import IndexHandle, store_frequencies
-from neardup.index.index import (
-    Addition,
-    RemovalResult,
-    RowPlaces,
-    check_all_found,
-    wanted_ids,
-)
+from neardup.index.index import Addition, RemovalResult, RowPlaces
 from neardup.index.segments import Segment, pack_table
 from neardup.index.store import Contents, Manifest
 from neardup.passages.documents import PassageReading
@@ -99,17 +92,9 @@ def read_block(
     ``queries`` are their signatures, if known. Documents that are denied in an ``index`` are left
     out.
     """
-    parsed = block.parse(columns, select=select, skip_bad=skip_bad)
-    numbers = block.numbers if select is None else block.numbers[select]
-    more = _user_columns(source, block, scheme.columns, select)
-    texts, ids = parsed.text, parsed.id
-    if texts.null_count:
-        is_good = texts.is_valid()
-        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
-        ids = None if ids is None else ids.filter(is_good)
-        more = None if more is None else more.filter(is_good)
-    ids = join_ids([source.default_ids(numbers) if ids is None else ids])
-    texts = texts.cast(pa.large_string())
+    rows = read_text_block(source, block, columns, skip_bad=skip_bad, select=select)
+    ids, texts, numbers = rows.ids, rows.texts.cast(pa.large_string()), rows.numbers
+    more = _user_columns(source, block, scheme.columns, np.isin(block.numbers, numbers))
     denied: list[DeniedDocument] = []
     if queries is None or not scheme.with_text:
         own = scheme.shingles.tokenizer.texts_in_index(texts, ids, block.language)
@@ -136,12 +121,11 @@ def read_block(
                 queries, more = queries.take(rest), None if more is None else more.take(places)
     kept_texts = texts if scheme.with_text else pa.nulls(len(ids), pa.large_string())
     batch = make_batch(ids, make_records(kept_texts, queries, more), queries)
-    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return ReadDocuments(source.name, numbers, batch, skipped, denied)
+    return ReadDocuments(source.name, numbers, batch, rows.skipped, denied)
 
 
 def _user_columns(
-    source: Source, block: RowBlock, names: Sequence[str], select: Bools | None
+    source: Source, block: RowBlock, names: Sequence[str], select: Bools
 ) -> pa.Table | None:
     """Return the user's columns for the index, None without any."""
     if not names:
@@ -226,23 +210,30 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         runner: Runner,
         *,
         frequencies: DocumentFrequencies | None = None,
+        first: int | None = None,
     ) -> Iterator[Adding]:
         """Make the next state of an index within ``changing``.
 
         All additions are committed at the end of the block, and none after an error. Pending
-        documents go first into the same segment. ``frequencies`` decide the weights of shingles.
+        documents, or all from segment ``first`` on, go first into the same segment. ``frequencies``
+        decide the weights of shingles.
         """
         contents = index.contents
         if frequencies is not None:
             index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
             contents = store_frequencies(self.folder, contents, frequencies)
-        first, name = len(contents.manifest.segments), contents.manifest.free_name(0)
+        start = len(contents.manifest.segments) if first is None else first
+        n_copied = len(index.segments) - start
+        name = contents.manifest.free_name(0)
         with new_segment(self.folder, name, index.scheme, runner) as writer:
-            for number in range(first, len(index.segments)):
-                _copy(index, number, writer)
+            for number in range(n_copied):
+                _copy(index, start + number, writer)
+                if first is not None:
+                    runner.report("compact", number + 1, n_copied)
             yield Adding(index, writer)
-            if writer.n_documents or writer.n_gone:
-                contents = contents.with_segments([writer.finish()], first)
+            records = [writer.finish()] if writer.n_documents or writer.n_gone else []
+        if records or n_copied:
+            contents = contents.with_segments(records, start)
         if contents is not index.contents:
             self.database.commit(contents)
 
@@ -314,40 +305,18 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             _log.warning("%s: segments were not put together: %s", self.folder, error)
 
     def _merge(self, index: OpenDocuments, first: int, runner: Runner) -> None:
-        records, stop = [], len(index.segments)
-        name = index.manifest.free_name(0)
-        with new_segment(self.folder, name, index.scheme, runner) as writer:
-            for number in range(first, stop):
-                _copy(index, number, writer)
-                runner.report("compact", number - first + 1, stop - first)
-            if writer.n_documents or writer.n_gone:
-                records.append(writer.finish())
-        self.database.commit(index.contents.with_segments(records, first))
+        with self.adding(index, runner, first=first):
+            pass
 
-    def remove(
-        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-    ) -> DocumentRemovalResult:
-        """Remove documents by id, all of them or none.
-
-        ``deny``: later additions leave out the removed documents and their orphans.
-        """
-        wanted = wanted_ids(ids)
-        with self.changing(runner) as index:
-            contents = index.contents
-            found = index.rows_of_ids(wanted)
-            check_all_found(wanted, found)
-            orphans, digests = find_orphans(index, wanted)
-            # Their rows stay on the disk until their segments are written anew.
-            after = contents.without(found)
-            if deny:
-                after = _deny(index, after, wanted, orphans["id"], digests)
-            if len(wanted):
-                self.database.commit(after)
-            before, left = contents.manifest, after.manifest
-            n_denied = left.denied.n_documents - before.denied.n_documents
-            return DocumentRemovalResult(
-                len(wanted), left.n_documents, orphans=orphans, n_denied=n_denied
-            )
+    def _after_removal(
+        self, index: OpenDocuments, after: Contents, ids: pa.Array, *, deny: bool
+    ) -> tuple[Contents, DocumentRemovalResult]:
+        orphans, digests = find_orphans(index, ids)
+        if deny:
+            after = _deny(index, after, ids, orphans["id"], digests)
+        n_denied = after.manifest.denied.n_documents - index.manifest.denied.n_documents
+        n = after.manifest.n_documents
+        return after, DocumentRemovalResult(len(ids), n, orphans=orphans, n_denied=n_denied)
 
 
 def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> None:

@@ -1,20 +1,24 @@
-"""Find and exactly compare similar documents of an index.
+"""An open index of documents, and the lookup of texts in it.
 
-Documents of sources are looked up block by block.
+Candidates share a band key with a text, pass the filters, and are compared exactly. Documents of
+sources are looked up block by block.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.delta import Searchable
+from neardup.documents.delta import Delta, Searchable
 from neardup.documents.queries import (
     Found,
     Queries,
@@ -23,16 +27,23 @@ from neardup.documents.queries import (
     lists_of_sets,
     queries_of_texts,
 )
-from neardup.documents.view import OpenDocuments
-from neardup.files.documents import read_text_block
+from neardup.documents.records import user_columns_of
+from neardup.documents.scheme import KIND, DocumentScheme
+from neardup.documents.segment import DocumentSegment
+from neardup.files.arrowcolumns import joined
+from neardup.files.documents import hash_id, join_ids, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SharedIndex
+from neardup.index.index import OpenIndex
+from neardup.index.segments import check_all, open_segment
+from neardup.index.store import Contents
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import (
     Bools,
@@ -44,6 +55,7 @@ from neardup.tables import (
     ShingleSets,
     Signatures,
     Texts,
+    Uint32s,
     Uint64s,
 )
 
@@ -56,6 +68,8 @@ _SHINGLES_AT_ONCE = 1 << 21
 _SIGNED_AT_ONCE = 1 << 12
 
 _FEW = 2
+
+_NOTHING: Uint32s = np.empty(0, np.uint32)
 
 # Similarities of weighted sets, and cosines, that are as close are compared again, exactly.
 _CLOSE = 1e-12
@@ -75,17 +89,187 @@ class Hits(Rows):
     similarities: Floats
 
 
-def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
-    """Find similar documents that share a band with a text.
+@dataclass(frozen=True)
+class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
+    """An index of documents, with pending documents as last segments.
 
-    Directed measures take the text first and the document second. Every hit is compared exactly; a
-    document at the threshold of the index is found with its recall or more.
+    Pending and unwritten documents are in memory. ``denied`` has the documents that must not come
+    back. A lookup does not find them; if a text is left out for one of them, its number follows the
+    numbers of all documents.
     """
-    if not queries.is_filled.any():
-        return Hits.of_none()
-    sought = Sought(queries, queries.is_filled, with_copies=False)
-    found = (segment.find(sought).candidates for segment in index.segments)
-    return _hits_among(index, queries, measure, found)
+
+    denied: Delta | None = None
+
+    def opener(self) -> Callable[[Path], OpenDocuments]:
+        """Return a function that opens this state in another process."""
+        n_stored = len(self.manifest.segments) + (1 if self.contents.pending else 0)
+        inserted = [
+            row
+            for segment in self.segments[n_stored:]
+            if isinstance(segment, Delta)
+            for row in segment.pack()
+        ]
+        return partial(_open, self.contents, self.scheme, tuple(inserted))
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The user's columns that are kept."""
+        return self.scheme.columns
+
+    @property
+    def first_denied(self) -> int:
+        """The number of the first denied document, after all others."""
+        return int(self.first_documents[-1])
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the compressed records in segments."""
+        return sum(len(each.stored.arrays["blocks"]) for each in self._stored)
+
+    def check_all(self, runner: Runner) -> None:
+        """Verify every byte that was not read yet."""
+        check_all([each.stored for each in self._stored], runner)
+
+    @property
+    def _stored(self) -> list[DocumentSegment]:
+        return [each for each in self.segments if isinstance(each, DocumentSegment)]
+
+    def lookup(self, queries: Queries, measure: Measure) -> Hits:
+        """Find the similar documents that share a band with each text.
+
+        Directed measures take the text first and the document second. Every hit is compared
+        exactly; a document at the threshold of the index is found with its recall or more.
+        """
+        if not queries.is_filled.any():
+            return Hits.of_none()
+        sought = Sought(queries, queries.is_filled, with_copies=False)
+        found = (segment.find(sought).candidates for segment in self.segments)
+        return _hits_among(self, queries, measure, found)
+
+    def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
+        """Return the index with documents in memory at the end."""
+        return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
+
+    def has_id(self, identifier: str) -> bool:
+        """Return whether a document has an id."""
+        digest = hash_id(identifier)
+        if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
+            return False
+        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
+
+    def place_of(self, document: int) -> tuple[int, int]:
+        """Return the segment and row of a document."""
+        segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
+        return segment, document - int(self.first_documents[segment])
+
+    def list_ids(self, documents: Int64s) -> list[str | int]:
+        """Return the ids of a few documents, faster than ``ids_of``."""
+        as_id = str if pa.types.is_large_string(self.id_type) else int
+        places = map(self.place_of, documents.tolist())
+        return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
+
+    def ids_gone_for(self, documents: Int64s) -> pa.Array:
+        """Return the ids of ascending documents, stored or denied."""
+        n_own = int(np.searchsorted(documents, self.first_denied))
+        ids = self.ids_of(documents[:n_own])
+        if n_own == len(documents):
+            return ids
+        assert self.denied is not None
+        others = self.denied.ids_of(documents[n_own:] - self.first_denied).cast(self.denied.id_type)
+        return join_ids([ids, others] if n_own else [others])
+
+    def digests_of(self, documents: Int64s) -> Uint64s:
+        """Return the digests of ascending documents, with shape (n, 2)."""
+        parts = [np.empty((0, 2), np.uint64)]
+        parts += (segment.digests_of(rows) for segment, rows in self.by_segment(documents))
+        return np.concatenate(parts)
+
+    def read_rows(self, documents: Int64s) -> pa.Table:
+        """Return id, text and the user's columns of ascending documents.
+
+        A text is null if the index does not keep it. Columns without a common type become text.
+        """
+        schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
+        tables = list(self._read_tables(documents))
+        return joined(tables) if tables else schema.empty_table()
+
+    def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
+        """Yield id, text and the user's columns of ascending documents.
+
+        Each value keeps its type, even if the index has several types in a column.
+        """
+        for table in self._read_tables(documents):
+            yield from table.to_pylist()
+
+    def _read_tables(self, documents: Int64s) -> Iterator[pa.Table]:
+        for segment, rows in self.by_segment(documents):
+            start = 0
+            for records in segment.records(rows):
+                own = rows[start : start + len(records)]
+                start += len(records)
+                ids = segment.ids_of(own).cast(self.id_type)
+                columns = user_columns_of(records, self.scheme.columns)
+                yield pa.table({"id": ids, "text": records["text"], **columns})
+
+    def counts(self) -> dict[str, Any]:
+        """Return document counts for ``describe``."""
+        n_tokens = sum(record.n_tokens for record in self.manifest.segments)
+        return {
+            "kind": KIND,
+            "documents": self.n_documents,
+            "removed_documents": sum(map(len, self.removed)),
+            "gone_documents": sum(segment.n_gone for segment in self.segments),
+            "denied_documents": 0 if self.denied is None else len(self.denied),
+            "tokens": n_tokens + self.manifest.pending.n_tokens,
+        }
+
+
+def combine(
+    contents: Contents,
+    scheme: DocumentScheme,
+    parts: tuple[DocumentSegment, ...],
+    pending: Delta,
+    denied: Delta,
+) -> OpenDocuments:
+    """Combine segments and the database's documents into an index."""
+    index = OpenDocuments(
+        contents, scheme, parts, contents.removed[:-1], denied if len(denied) else None
+    )
+    return index.with_pending(pending, contents.removed[-1]) if contents.pending else index
+
+
+def _open(
+    contents: Contents, scheme: DocumentScheme, inserted: tuple[bytes, ...], folder: Path
+) -> OpenDocuments:
+    """Open a known state of an index, with uncommitted insertions."""
+    segments = (open_segment(folder, record) for record in contents.manifest.segments)
+    parts = tuple(DocumentSegment(segment, scheme) for segment in segments)
+    pending, denied, new = (
+        RowsInMemory().read(scheme, rows) for rows in (contents.pending, contents.denied, inserted)
+    )
+    index = combine(contents, scheme, parts, pending, denied)
+    return index.with_pending(new) if inserted else index
+
+
+class RowsInMemory:
+    """Documents of database rows, with only new rows unpacked."""
+
+    def __init__(self) -> None:
+        self._rows: tuple[bytes, ...] = ()
+        self._delta: Delta | None = None
+
+    def read(self, scheme: DocumentScheme, rows: tuple[bytes, ...]) -> Delta:
+        """Return the documents of some rows."""
+        n = len(self._rows)
+        if self._delta is None or self._delta.scheme is not scheme or rows[:n] != self._rows:
+            n, self._delta = 0, Delta(scheme)
+        for row in rows[n:]:
+            self._delta.take_packed(row)
+        self._rows = rows
+        return self._delta.fixed()
+
+
+# Comparing candidates.
 
 
 def find_estimated(
@@ -237,7 +421,10 @@ def _estimate(
     denied: Searchable, queries: Queries, own: Int64s, rows: Int64s, measure: Measure
 ) -> tuple[Int64s, Int64s, Floats]:
     """Return the similar texts and denied documents, by estimate."""
-    own, rows, _ = _sieve(denied, queries, own, rows, measure)
+    if len(rows):
+        own, rows, _ = _sieve(denied, queries, own, rows, measure)
+    if not len(rows):
+        return own, rows, np.empty(0)
     distinct, places = _distinct(rows, queries)
     assert queries.filters is not None
     filters = join_filters([queries.filters, denied.filters_of(distinct)])
@@ -461,7 +648,7 @@ def look_up_block(
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
     texts = Texts.from_arrow(rows.texts, block.language)
     queries = queries_of_texts(texts, index.opened.scheme)
-    hits = find_hits(index.opened, queries, measure)
+    hits = index.opened.lookup(queries, measure)
     if limit is not None:
         hits = most_similar(hits, limit)
     return LookedUp(rows.ids, rows.skipped, queries.n_tokens, hits)

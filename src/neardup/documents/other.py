@@ -14,15 +14,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.documents.index import DocumentHandle
-from neardup.documents.view import OpenDocuments
+from neardup.documents.lookup import OpenDocuments
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.documents import as_text
 from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
 from neardup.files.rows import RowWriter
 from neardup.files.writers import TableWriter
+from neardup.index.handle import IndexHandle
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
+from neardup.options.choices import IndexKind
 from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
@@ -30,6 +32,20 @@ from neardup.text.tokenizers import named_tokenizer
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
     from neardup.text.tokenizers import TokenFunction
+
+
+def open_handle(
+    folder: Path,
+    tokenizer: str | Path | TokenFunction | None = None,
+    kind: IndexKind | None = None,
+) -> IndexHandle[Any]:
+    """Return the handle of an index, of its stored kind by default."""
+    if (kind or kind_of(folder)) == "documents":
+        return DocumentHandle(folder, tokenizer)
+    from neardup.passages.index import PassageHandle
+
+    return PassageHandle(folder, tokenizer)
+
 
 # The documents of an index as a collection, for what reads all texts.
 
@@ -175,12 +191,10 @@ def resolve_against(
     """
     if against is None:
         return None
-    from neardup.passages.index import PassageHandle
-
     handle, folder = getattr(against, "_handle", None), index_named(against)
-    if folder is not None and kind_of(folder) == "passages":
-        handle = PassageHandle(folder, own_tokenizer(tokenizer))
-    if not isinstance(handle, PassageHandle):
+    if folder is not None:
+        handle = open_handle(folder, own_tokenizer(tokenizer))
+    if handle is None or handle.kind == "documents":
         return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
     return Inputs([IndexSource(handle.latest(Runner(1)), handle.folder)])

@@ -26,13 +26,7 @@ from neardup.documents.queries import (
     queries_of_sets,
     queries_of_weighted_sets,
 )
-from neardup.documents.records import (
-    Block,
-    DocumentBatch,
-    PackedBlock,
-    set_of,
-    sets_of_indexed,
-)
+from neardup.documents.records import Block, DocumentBatch, PackedBlock, set_of, sets_of_indexed
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.documents import as_text, common_id_type
 from neardup.index.segments import (
@@ -49,15 +43,7 @@ from neardup.kernels.types import sealed
 from neardup.runs.arrays import AnyArray
 from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
-from neardup.tables import (
-    Filters,
-    Int64s,
-    ShingleSets,
-    Texts,
-    Uint64s,
-    WeightedSets,
-    offsets_of,
-)
+from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets, offsets_of
 
 # The sorted lists of a segment: which of its documents have a key.
 

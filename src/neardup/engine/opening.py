@@ -86,11 +86,6 @@ def open_engine(
         yield SparkEngine(lambda: cluster, runner, workspace)
 
 
-def is_on_spark(run: RunOptions | None) -> bool:
-    """Return whether a Spark session does the work."""
-    return _checked(run).spark is not None
-
-
 def _checked(run: RunOptions | None) -> RunOptions:
     if run is None:
         return RunOptions()

@@ -21,7 +21,7 @@ from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID, ColumnNames, RowBlock, Source
 from neardup.kernels.common import hashing
 from neardup.runs.progress import job_logger, size
-from neardup.tables import Int64s, Texts, Uint64s, with_wide_offsets
+from neardup.tables import Bools, Int64s, Texts, Uint64s, with_wide_offsets
 
 if TYPE_CHECKING:
     from neardup.runs.runner import Runner
@@ -175,11 +175,11 @@ class IdTable:
     def __init__(self, ids: pa.Array) -> None:
         hashes = hash_ids(ids)
         self._ids = ids
-        self._rows: Int64s = np.argsort(hashes, kind="stable")
+        self._rows: Int64s = len(ids) - 1 - np.argsort(hashes[::-1], kind="stable")
         self._hashes = hashes[self._rows]
 
     def find(self, wanted: pa.Array) -> Int64s:
-        """Return the first row of each id, -1 if missing."""
+        """Return the last row of each id, -1 if missing."""
         hashes = hash_ids(wanted)
         found: Int64s = np.full(len(wanted), -1, np.int64)
         places = np.searchsorted(self._hashes, hashes)
@@ -235,11 +235,17 @@ class TextBlock:
 
 
 def read_text_block(
-    source: Source, block: RowBlock, columns: ColumnNames, *, skip_bad: bool
+    source: Source,
+    block: RowBlock,
+    columns: ColumnNames,
+    *,
+    skip_bad: bool,
+    select: Bools | None = None,
 ) -> TextBlock:
-    """Parse the texts and ids of a block."""
-    parsed = block.parse(columns, skip_bad=skip_bad)
-    texts, numbers, ids = parsed.text, block.numbers, parsed.id
+    """Parse the texts and ids of a block, or of selected rows."""
+    parsed = block.parse(columns, select=select, skip_bad=skip_bad)
+    numbers = block.numbers if select is None else block.numbers[select]
+    texts, ids = parsed.text, parsed.id
     if texts.null_count:
         is_good = texts.is_valid()
         texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -16,10 +17,18 @@ import pyarrow as pa
 
 from neardup.errors import IndexFormatError, NeardupError, ReadError
 from neardup.files.rows import Source
-from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
+from neardup.index.index import (
+    Addition,
+    CompactionResult,
+    OpenIndex,
+    RemovalResult,
+    check_all_found,
+    wanted_ids,
+)
 from neardup.index.segments import Segment, SegmentWriter, check_all, check_size, open_segment
 from neardup.index.store import Contents, Database, SegmentRecord, check_kind
 from neardup.options.choices import IndexKind
+from neardup.options.option import no_effect
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies
@@ -68,10 +77,12 @@ class SharedIndex(Generic[V]):
     def __init__(self, index: V, folder: SharedFolder | None) -> None:
         self._index: V | None = index
         self._folder, self._key = folder, secrets.token_hex(8)
-        self._open: Callable[[Path], V] = index.opener()
+        self._open: Callable[[Path], V] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit the open index."""
+        if self._open is None:
+            self._open = self.opened.opener()
         return vars(self) | {"_index": None}
 
     @property
@@ -81,6 +92,7 @@ class SharedIndex(Generic[V]):
             if self._key not in _opened:
                 _opened.clear()
                 assert self._folder is not None
+                assert self._open is not None
                 with self._folder.open() as folder:
                     _opened[self._key] = self._open(folder)
             self._index = _opened[self._key]  # type: ignore[assignment]
@@ -122,9 +134,8 @@ class IndexHandle(ABC, Generic[V]):
         self.folder, self.timeout, self.follows = folder, timeout, follows
         self.tokenizer, self.database = tokenizer, Database(folder)
         self._lock = threading.RLock()
-        # The view that readers see, and the view that was made last.
+        # The view that readers see.
         self._seen: V | None = None
-        self._made: V | None = None
         self._restored: tuple[object, Any] = (None, None)
         self._parts: dict[SegmentRecord, Any] = {}
 
@@ -145,22 +156,61 @@ class IndexHandle(ABC, Generic[V]):
         """Add documents, all of them or none."""
 
     @abstractmethod
-    def remove(
-        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-    ) -> RemovalResult:
-        """Remove documents by id, all of them or none."""
-
-    @abstractmethod
     def _merge(self, index: V, first: int, runner: Runner) -> None:
         """Merge segments from ``first`` on, and pending documents, within ``changing``."""
 
+    def remove(
+        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+    ) -> RemovalResult:
+        """Remove documents by id, all of them or none.
+
+        ``deny``: later additions leave out the removed documents and their orphans.
+        """
+        start = time.perf_counter()
+        wanted = wanted_ids(ids)
+        with self.changing(runner) as index:
+            found = index.rows_of_ids(wanted)
+            check_all_found(wanted, found)
+            # Their rows stay on the disk until their segments are written anew.
+            after, result = self._after_removal(index, index.without(found), wanted, deny=deny)
+            if len(wanted):
+                self.database.commit(after)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def without(self, index: V, ids: pa.Array, runner: Runner) -> V:
+        """Return an index without the documents of some ids, within ``changing``."""
+        found = index.rows_of_ids(ids)
+        return (
+            self._view_of(index.without(found), runner) if any(len(r) for _, r in found) else index
+        )
+
+    def _after_removal(
+        self, index: V, after: Contents, ids: pa.Array, *, deny: bool
+    ) -> tuple[Contents, RemovalResult]:
+        """Return the contents without some documents, and the result."""
+        if deny:
+            raise no_effect("deny", "in an index of passages", "use one of documents")
+        return after, RemovalResult(len(ids), after.manifest.n_documents)
+
     def compact(self, runner: Runner) -> CompactionResult:
         """Rewrite the index without removed documents, in few segments."""
-        with self.changing(runner) as index:
+        start = time.perf_counter()
+        with runner.stage("compact") as note, self.changing(runner) as index:
             before = index.manifest
             if before.pending.n_rows or len(before.segments) > 1 or any(map(len, index.removed)):
                 self._merge(index, 0, runner)
-            return CompactionResult.of(before, self.database.read().manifest)
+            after = self.database.read().manifest
+            note(segments=len(after.segments))
+        n_freed = max(0, before.n_bytes - after.n_bytes)
+        seconds = time.perf_counter() - start
+        return CompactionResult(len(after.segments), after.n_documents, n_freed, seconds)
+
+    def describe(self, runner: Runner) -> dict[str, Any]:
+        """Describe the committed index in plain values, after checking every byte."""
+        view = self.latest(runner)
+        view.check_all(runner)
+        self.database.check()
+        return view.describe(self.folder)
 
     def view(self, runner: Runner) -> V:
         """Return this handle's last opened, refreshed, or changed state."""
@@ -183,29 +233,22 @@ class IndexHandle(ABC, Generic[V]):
     def refresh(self, runner: Runner) -> None:
         """Load changes of other writers, and open only new files."""
         with self._lock:
-            self._made = None
             self._look(runner)
 
     @contextmanager
     def changing(self, runner: Runner) -> Iterator[V]:
-        """Lock the index, and open its state, like ``writing``."""
-        with self.writing() as contents:
-            yield self._view_of(contents, runner)
-
-    @contextmanager
-    def writing(self) -> Iterator[Contents]:
-        """Lock the index for changes, and yield its contents.
+        """Lock the index for changes, and open its state.
 
         The block writes new segments and commits to ``database``. Files of uncommitted segments are
         removed, unless a commit was tried: after a crash, either state may be the current one.
         """
         # An error of what is there comes before the one of the lock.
-        check_kind(self.folder, self._read().manifest, self.kind)
+        check_kind(self.folder, self.database.read().manifest, self.kind)
         try:
             with self.database.writing(self.timeout):
-                before = self._read()
+                before = self.database.read()
                 try:
-                    yield before
+                    yield self._view_of(before, runner)
                 except BaseException:
                     with contextlib.suppress(NeardupError):
                         if not self.database.has_tried:
@@ -219,31 +262,24 @@ class IndexHandle(ABC, Generic[V]):
         with self._lock:
             self._seen = None
 
-    def _read(self) -> Contents:
-        with self._lock:
-            found = self.database.read()
-            if self._made is not None and self._made.contents.file != found.file:
-                # Another index has taken the place of this one.
-                self._parts, self._made = {}, None
-            return found
-
     def _look(self, runner: Runner) -> V:
         """Open the committed state, again if a writer removes files."""
         while True:
-            contents = self._read()
+            contents = self.database.read()
             try:
-                self._seen = self._view_of(contents, runner)
+                self._seen = self._open(contents, runner)
             except (IndexFormatError, ReadError):
-                if self._read() is contents:
+                if self.database.read() is contents:
                     raise
             else:
                 return self._seen
 
     def _view_of(self, contents: Contents, runner: Runner) -> V:
         with self._lock:
-            if self._made is None or self._made.contents is not contents:
-                self._made = self._open(contents, runner)
-            return self._made
+            seen = self._seen
+            if seen is not None and seen.contents is contents:
+                return seen
+            return self._open(contents, runner)
 
     def _open(self, contents: Contents, runner: Runner) -> V:
         """Open the new segments, and make the view."""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 
 S = TypeVar("S")
+_NO_ROWS: Int64s = np.empty(0, np.int64)
+
 # Segments: documents that are found by their ids and numbered from 0.
 D = TypeVar("D", bound=Any)
 
@@ -100,18 +102,16 @@ class OpenIndex(ABC, Generic[S, D]):
 
     def live(self, start: int, limit: int) -> Int64s:
         """Return document numbers, skipping ``start`` documents and removed ones."""
-        parts: list[Int64s] = [np.empty(0, np.int64)]
         for number, first in enumerate(self.first_documents[:-1].tolist()):
             n_live = len(self.segments[number]) - len(self.removed[number])
-            if limit > 0 and start < n_live:
-                parts.append(self.live_rows(number)[start : start + limit] + first)
-                limit -= len(parts[-1])
-            start = max(0, start - n_live)
-        return np.concatenate(parts)
+            if start < n_live:
+                return self.live_from(first + int(self.live_rows(number)[start]), limit)
+            start -= n_live
+        return _NO_ROWS
 
     def live_from(self, document: int, limit: int) -> Int64s:
         """Return document numbers from ``document`` on, without removed ones."""
-        parts: list[Int64s] = [np.empty(0, np.int64)]
+        parts: list[Int64s] = [_NO_ROWS]
         for number, first in enumerate(self.first_documents[:-1].tolist()):
             start, n = max(document - first, 0), len(self.segments[number])
             stop = min(n, start + limit + len(self.removed[number]))
@@ -224,6 +224,14 @@ class OpenIndex(ABC, Generic[S, D]):
             segment.ids_of(rows).cast(self.id_type) for segment, rows in self.by_segment(distinct)
         )
         return pa.concat_arrays(parts).take(pa.array(places))
+
+    def without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
+        """Return the contents without some rows of its segments."""
+        n = len(self.manifest.segments)
+        rows = [rows for _, rows in found]
+        firsts = self.first_documents[n:] - self.first_documents[n]
+        pending = [own + first for own, first in zip(rows[n:], firsts[:-1], strict=True)]
+        return self.contents.without([*rows[:n], np.concatenate([_NO_ROWS, *pending])])
 
     @property
     def columns(self) -> Sequence[str]:
@@ -412,12 +420,6 @@ class CompactionResult:
     n_documents: int
     n_freed_bytes: int
     seconds: float = 0.0
-
-    @classmethod
-    def of(cls, before: Manifest, after: Manifest) -> CompactionResult:
-        """Return the result, with no freed bytes if files grew."""
-        n_freed = max(0, before.n_bytes - after.n_bytes)
-        return cls(len(after.segments), after.n_documents, n_freed)
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -49,10 +49,8 @@ SEGMENTS = "segments"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 RESTORE = "restore the index from a copy, or build it again"
 
-# Grows with each change of the files that an earlier neardup cannot read. Indexes before 2 had a
-# manifest.json and no database.
-FORMAT = 4
-_EARLIER = "manifest.json"
+# Grows with each change of the files that an earlier neardup cannot read.
+FORMAT = 5
 
 _TABLES = f"""
 PRAGMA journal_mode = WAL;
@@ -197,12 +195,12 @@ class Contents:
     denied: tuple[bytes, ...] = ()
     file: tuple[int, ...] = ()
 
-    def without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
-        """Return the contents without some segment and pending rows."""
-        removed = list(self.removed)
-        for number, (_, rows) in enumerate(found):
-            if len(rows):
-                removed[number] = np.union1d(removed[number], rows).astype(np.uint32)
+    def without(self, rows: Sequence[Int64s]) -> Contents:
+        """Return the contents without some rows of segments and pending documents."""
+        removed = [
+            np.union1d(old, new).astype(np.uint32)
+            for old, new in zip(self.removed, rows, strict=True)
+        ]
         counts = [len(rows) for rows in removed]
         segments = tuple(
             replace(record, n_removed=n)
@@ -670,9 +668,6 @@ def no_index(folder: Path) -> NeardupError:
     if folder.is_file():
         message = "no index: this is a file; the folder of an index comes first, then files"
         return ReadError(message, path=str(folder))
-    if (folder / _EARLIER).is_file():
-        message = "the index was made by an earlier neardup; build it again"
-        return IndexFormatError(message, path=str(folder))
     found = f"the folder has no {FILE}" if folder.is_dir() else "folder not found"
     message = f"no index: {found}; make one with: neardup index build {folder} INPUT"
     return ReadError(message, path=str(folder))
@@ -684,6 +679,4 @@ def index_named(data: Any) -> Path | None:
         return None
     recover_above(os.fsdecode(data))
     # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
-    names = FILE, _EARLIER
-    is_index = any(os.path.isfile(os.path.join(data, name)) for name in names)  # noqa: PTH113, PTH118
-    return Path(data) if is_index else None
+    return Path(data) if os.path.isfile(os.path.join(data, FILE)) else None  # noqa: PTH113, PTH118

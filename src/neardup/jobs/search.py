@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from neardup.documents.lookup import (
     Hits,
+    LookedUp,
+    OpenDocuments,
     find_estimated,
     look_up_block,
     most_similar,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Means, each_block
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import joined
@@ -33,12 +34,7 @@ from neardup.options.groups import TextReadingOptions, WhereOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.options.passages import SearchOptions
-from neardup.passages.documents import (
-    DocumentBlock,
-    PassageReading,
-    gather,
-    read_document_block,
-)
+from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
 from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
@@ -57,7 +53,7 @@ from neardup.sketches.kind import estimate_shares
 from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.options import columns_of, hints_of_letters, hints_of_short
 from neardup.stages.sketches import Sketches
-from neardup.tables import Int64s, Signatures
+from neardup.tables import Floats, Int64s, Signatures
 
 # Sketches that are looked up together, which bounds the results in memory.
 _SKETCHES_AT_ONCE = 1 << 12
@@ -82,24 +78,13 @@ def search_documents(
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
-    counts, id_types, least = QueryCounts(_n_asked(index, options)), set(), 1.0
     shingles = index.scheme.shingles
-    tables: list[pa.Table] = []
-    documents: list[Int64s] = [np.empty(0, np.int64)]
     # With a condition, the limit applies to documents that meet it.
     limit = options.number if condition is None else None
     look_up = partial(look_up_block, shared, columns, measure, limit, options.skip_bad)
     with engine.stage("search") as note:
-        for found in engine.stream("search", sources, look_up, each_block):
-            hits = most_similar(hits_where(index, found.hits, condition), options.number)
-            counts.add(found.n_tokens, shingles.ngram, hits.queries, found.skipped)
-            least = float(hits.similarities.min(initial=least))
-            id_types |= {found.ids.type} if len(found.ids) else set()
-            tables.append(_table(found.ids, hits, index))
-            documents.append(hits.documents)
-        table = _join(tables, common_id_type(id_types), index)
-        if with_columns:
-            table = _with_columns(table, np.concatenate(documents), index)
+        found = engine.stream("search", sources, look_up, each_block)
+        table, counts, least = _collect(found, index, options, condition, with_columns=with_columns)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
         **_describe(counts, least, index.scheme, options),
@@ -133,23 +118,11 @@ def search_sketches(
     measure = _measure_of(index.scheme, options)
     minhash = minhash_of(sketches, index.scheme, "queries")
     start = time.perf_counter()
-    counts, least = QueryCounts(_n_asked(index, options)), 1.0
-    tables: list[pa.Table] = []
-    documents: list[Int64s] = [np.empty(0, np.int64)]
     with runner.stage("search") as note:
-        for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
-            part = slice(first, first + _SKETCHES_AT_ONCE)
-            rows = Signatures(sketches.rows.values[part], sketches.rows.sizes[part])
-            hits = find_estimated(index, rows, minhash, measure.threshold)
-            hits = most_similar(hits_where(index, hits, condition), options.number)
-            counts.add(rows.sizes, 0, hits.queries)
-            least = float(hits.similarities.min(initial=least))
-            table = _table(sketches.ids[part], hits, index)
-            tables.append(_with_errors(table, hits, minhash.num_perm))
-            documents.append(hits.documents)
-        table = _join(tables, sketches.ids.type, index, _ERRORS)
-        if with_columns:
-            table = _with_columns(table, np.concatenate(documents), index)
+        found = _look_up_sketches(index, sketches, minhash, measure)
+        table, counts, least = _collect(
+            found, index, options, condition, with_columns=with_columns, num_perm=minhash.num_perm
+        )
         note(queries=counts.n_queries, documents=len(table))
     summary = {
         **_describe(counts, least, index.scheme, options),
@@ -158,6 +131,61 @@ def search_sketches(
         "hints": [],
     }
     return DocumentSearchResult(table, summary)
+
+
+def _look_up_sketches(
+    index: OpenDocuments, sketches: Sketches, minhash: MinHashScheme, measure: Measure
+) -> Iterator[LookedUp]:
+    for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
+        part = slice(first, first + _SKETCHES_AT_ONCE)
+        rows = Signatures(sketches.rows.values[part], sketches.rows.sizes[part])
+        hits = find_estimated(index, rows, minhash, measure.threshold)
+        yield LookedUp(sketches.ids[part], (), rows.sizes, hits)
+
+
+def _collect(
+    found: Iterable[LookedUp],
+    index: OpenDocuments,
+    options: DocumentSearchOptions,
+    condition: Condition | None,
+    *,
+    with_columns: bool,
+    num_perm: int | None = None,
+) -> tuple[pa.Table, QueryCounts, float]:
+    """Return the table of all matches, the counts, and the least similarity.
+
+    Estimates of sketches of ``num_perm`` values have their errors in further columns.
+    """
+    n_asked = 0 if options.top is None else min(options.top, index.n_documents)
+    counts, id_types, least = QueryCounts(n_asked), set[pa.DataType](), 1.0
+    tables: list[pa.Table] = []
+    documents: list[Int64s] = [np.empty(0, np.int64)]
+    for part in found:
+        hits = most_similar(hits_where(index, part.hits, condition), options.number)
+        counts.add(part.n_tokens, index.scheme.shingles.ngram, hits.queries, part.skipped)
+        least = float(hits.similarities.min(initial=least))
+        id_types |= {part.ids.type} if len(part.ids) else set()
+        columns = {
+            "query_id": part.ids.take(pa.array(hits.queries)),
+            "doc_id": index.ids_of(hits.documents),
+            "similarity": hits.similarities,
+        }
+        if num_perm is not None:
+            columns |= _errors_of(hits, num_perm)
+        tables.append(pa.table(columns))
+        documents.append(hits.documents)
+    errors = () if num_perm is None else _ERRORS
+    schema = pa.schema(
+        [
+            ("query_id", common_id_type(id_types)),
+            ("doc_id", index.id_type),
+            *((name, pa.float64()) for name in ("similarity", *errors)),
+        ]
+    )
+    table = pa.concat_tables([schema.empty_table(), *(each.cast(schema) for each in tables)])
+    if with_columns:
+        table = _with_columns(table, np.concatenate(documents), index)
+    return table, counts, least
 
 
 def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
@@ -192,10 +220,6 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
         )
         raise InvalidParameterError(message, parameter)
     return minhash
-
-
-def _n_asked(index: OpenDocuments, options: DocumentSearchOptions) -> int:
-    return 0 if options.top is None else min(options.top, index.n_documents)
 
 
 def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
@@ -257,40 +281,12 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     return table
 
 
-def _table(ids: pa.Array, hits: Hits, index: OpenDocuments) -> pa.Table:
-    return pa.table(
-        {
-            "query_id": ids.take(pa.array(hits.queries)),
-            "doc_id": index.ids_of(hits.documents),
-            "similarity": hits.similarities,
-        }
-    )
-
-
-def _with_errors(table: pa.Table, hits: Hits, num_perm: int) -> pa.Table:
-    """Add error intervals to estimates, by numbers of equal positions."""
+def _errors_of(hits: Hits, num_perm: int) -> dict[str, Floats]:
+    """Return the error intervals of estimates, by numbers of equal positions."""
     n = len(hits)
     samples: Int64s = np.full(n, num_perm, np.int64)
     found = estimate_shares(hits.overlaps, samples, np.ones(n), np.zeros(n, np.bool_))
-    for name, values in zip(_ERRORS, (found.errors, found.low, found.high), strict=True):
-        table = table.append_column(name, pa.array(values))
-    return table
-
-
-def _join(
-    tables: Sequence[pa.Table],
-    id_type: pa.DataType,
-    index: OpenDocuments,
-    errors: tuple[str, ...] = (),
-) -> pa.Table:
-    schema = pa.schema(
-        [
-            ("query_id", id_type),
-            ("doc_id", index.id_type),
-            *((name, pa.float64()) for name in ("similarity", *errors)),
-        ]
-    )
-    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
+    return dict(zip(_ERRORS, (found.errors, found.low, found.high), strict=True))
 
 
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:

@@ -27,7 +27,7 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Int64s, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.weighting import count_documents
+from neardup.text.weighting import DocumentFrequencies, count_documents
 
 # Memory per token while a segment is gathered.
 BYTES_OF_TOKEN = 110
@@ -67,20 +67,20 @@ def index_in_memory(
     addition.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):
-            record, segment = hold_segment("s0", block, scheme, frequencies, runner)
-            searcher = SegmentSearcher(segment, scheme, frequencies)
-            contents = temporary_contents(scheme, [record])
-            index = combine(contents, scheme, frequencies, [searcher])
+            index = _index_of(block, scheme, frequencies, runner)
     return index, addition
 
 
-def index_tokens(
-    folder: Path, lists: TokenLists, scheme: PassageScheme, runner: Runner
+def _index_of(
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
 ) -> OpenPassages:
-    """Index lists of shingles as one segment without texts."""
-    folder.mkdir()
-    record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
-    return open_segments(folder, temporary_contents(scheme, [record]), scheme, None, runner)
+    """Index documents in memory, in one segment."""
+    record, segment = hold_segment("s0", block, scheme, frequencies, runner)
+    searcher = SegmentSearcher(segment, scheme, frequencies)
+    return combine(temporary_contents(scheme, [record]), scheme, frequencies, [searcher])
 
 
 def block_of_tokens(lists: TokenLists) -> DocumentBlock:
@@ -120,9 +120,7 @@ class LookUp:
 
     def index(self, lists: TokenLists) -> OpenPassages:
         """Index lists of shingles in memory, in one segment."""
-        record, segment = hold_segment("s0", block_of_tokens(lists), self.scheme, None, self.runner)
-        searcher = SegmentSearcher(segment, self.scheme, None)
-        return combine(temporary_contents(self.scheme, [record]), self.scheme, None, [searcher])
+        return _index_of(block_of_tokens(lists), self.scheme, None, self.runner)
 
 
 class GrowingIndex:
@@ -185,9 +183,13 @@ class GrowingIndex:
         return self._all
 
     def _write(self, lists: TokenLists) -> OpenPassages:
+        """Index lists of shingles in a folder, as one segment without texts."""
         self._n_written += 1
-        folder, look_up = self._look_up.folder / f"{self._n_written}", self._look_up
-        return index_tokens(folder, lists, look_up.scheme, look_up.runner)
+        scheme, runner = self._look_up.scheme, self._look_up.runner
+        folder = self._look_up.folder / f"{self._n_written}"
+        folder.mkdir()
+        record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
+        return open_segments(folder, temporary_contents(scheme, [record]), scheme, None, runner)
 
 
 def join_lists(parts: Sequence[TokenLists]) -> TokenLists:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.files.documents import ReadingPass, as_text, common_id_type, join_ids
+from neardup.files.documents import ReadingPass
 from neardup.files.rows import Source
 from neardup.index.handle import IndexHandle, store_frequencies
-from neardup.index.index import (
-    Addition,
-    OpenIndex,
-    RemovalResult,
-    check_all_found,
-    wanted_ids,
-)
+from neardup.index.index import Addition, OpenIndex, RemovalResult, wanted_ids
 from neardup.index.segments import Segment, check_all, open_segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
-from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
     PassageReading,
@@ -36,13 +28,7 @@ from neardup.passages.documents import (
     without_rows,
 )
 from neardup.passages.search import SegmentSearcher
-from neardup.passages.segment import (
-    DocumentsById,
-    PassageSegment,
-    hold_segment,
-    read_segment,
-    write_segment,
-)
+from neardup.passages.segment import PassageSegment, pending_segment, read_segment, write_segment
 from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
 from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s, places_of_lists
@@ -65,14 +51,12 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
 
     def opener(self) -> Callable[[Path], OpenPassages]:
         """Return a function that opens this state in another process."""
-        pending = self.segments[len(self.manifest.segments) :]
         return partial(
             open_segments,
             contents=self.contents,
             scheme=self.scheme,
             frequencies=self.frequencies,
             runner=Runner(1),
-            pending=pending,
         )
 
     @property
@@ -167,10 +151,6 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             "windows": sum(len(segment.windows.starts) for segment in self.segments),
         }
 
-    def describe(self, folder: Path) -> dict[str, Any]:
-        """Describe an index, adding defaults that first versions omitted."""
-        return {**super().describe(folder), "scheme": self.scheme.describe()}
-
 
 def open_segments(
     folder: Path,
@@ -178,16 +158,13 @@ def open_segments(
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
     runner: Runner,
-    pending: Sequence[PassageSegment] = (),
 ) -> OpenPassages:
-    """Open a known state of an index, verifying its segments.
-
-    ``pending`` are further segments in memory.
-    """
+    """Open a known state of an index, verifying its segments."""
     stored = [open_segment(folder, record) for record in contents.manifest.segments]
     check_all(stored, runner)
-    segments = [*(read_segment(each, scheme) for each in stored), *pending]
-    searchers = [SegmentSearcher(each, scheme, frequencies) for each in segments]
+    made_by = scheme, frequencies
+    searchers = [SegmentSearcher(read_segment(each, scheme), *made_by) for each in stored]
+    searchers += PendingDocuments(made_by).read(contents.pending)
     return combine(contents, scheme, frequencies, searchers)
 
 
@@ -204,10 +181,13 @@ def combine(
 ) -> OpenPassages:
     """Combine segments and pending documents into an index."""
     segments = tuple(searcher.segment for searcher in searchers)
-    # Pending documents are rewritten when one of them is removed.
-    n_pending = len(segments) - len(contents.manifest.segments)
-    removed = (*contents.removed[:-1], *[np.empty(0, np.uint32)] * n_pending)
-    return OpenPassages(contents, scheme, segments, removed, frequencies, tuple(searchers))
+    removed = [*contents.removed[:-1]]
+    first, of_pending = 0, contents.removed[-1]
+    for segment in segments[len(removed) :]:
+        stop = first + len(segment)
+        removed.append(of_pending[(of_pending >= first) & (of_pending < stop)] - np.uint32(first))
+        first = stop
+    return OpenPassages(contents, scheme, segments, tuple(removed), frequencies, tuple(searchers))
 
 
 # Maximum pending documents and tokens: each process that searches the index computes their windows.
@@ -246,98 +226,36 @@ def unpack_block(data: bytes) -> DocumentBlock:
     )
 
 
-class PendingSegment(DocumentsById):
-    """A segment of pending documents with windows made on demand.
-
-    It has the attributes of ``PassageSegment``.
-    """
-
-    def __init__(
-        self,
-        blocks: Sequence[DocumentBlock],
-        scheme: PassageScheme,
-        frequencies: DocumentFrequencies | None,
-    ) -> None:
-        self.blocks, self._made_by = tuple(blocks), (scheme, frequencies)
-        self.n_tokens = sum(block.n_tokens for block in blocks)
-        self._n_documents = sum(map(len, blocks))
-        self.id_type = common_id_type(block.ids.type for block in blocks)
-
-    @property
-    def is_held(self) -> bool:
-        """Whether its windows are computed."""
-        return "_held" in vars(self)
-
-    def __len__(self) -> int:
-        return self._n_documents
-
-    @cached_property
-    def block(self) -> DocumentBlock:
-        """All documents in one block."""
-        return join_blocks(self.blocks)
-
-    @cached_property
-    def ids(self) -> pa.Array:
-        """The ids, as large strings."""
-        return as_text(join_ids([block.ids for block in self.blocks]))
-
-    @property
-    def texts(self) -> pa.Array:
-        """The texts of all documents."""
-        return self.block.texts
-
-    @property
-    def offsets(self) -> Int64s:
-        """Start of each document's tokens."""
-        return self.block.tokens.offsets
-
-    @cached_property
-    def _held(self) -> PassageSegment:
-        return hold_segment("pending", self.block, *self._made_by, Runner(1))[1]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._held, name)
-
-
 class PendingDocuments:
     """Pending documents, in a few segments that grow.
 
-    A segment with computed windows stays unchanged until more than half its tokens have been added
-    after it.
+    A segment stays unchanged until more than half its tokens have been added after it, so that each
+    document is put together with others, and its windows are made, a few times.
     """
 
     def __init__(self, made_by: tuple[PassageScheme, DocumentFrequencies | None]) -> None:
         self.made_by = made_by
         self._rows: tuple[bytes, ...] = ()
-        self._blocks: list[DocumentBlock] = []
-        self._searchers: list[SegmentSearcher] = []
+        self._parts: list[tuple[list[DocumentBlock], SegmentSearcher]] = []
 
     def read(self, rows: tuple[bytes, ...]) -> list[SegmentSearcher]:
         """Return the segments of some rows, cached by row."""
         n = len(self._rows)
         if rows[:n] != self._rows:
-            n, self._blocks, self._searchers = 0, [], []
+            n, self._parts = 0, []
         self._rows = rows
-        self._blocks += map(unpack_block, rows[n:])
-        if len(rows) > n:
-            kept = list(self._searchers)
-            n_kept = sum(len(_pending_of(searcher).blocks) for searcher in kept)
-            n_new = sum(block.n_tokens for block in self._blocks[n_kept:])
-            while kept:
-                last = _pending_of(kept[-1])
-                if last.is_held and last.n_tokens > 2 * n_new:
-                    break
-                n_new, n_kept = n_new + last.n_tokens, n_kept - len(last.blocks)
-                kept.pop()
-            new = PendingSegment(self._blocks[n_kept:], *self.made_by)
-            self._searchers = [*kept, SegmentSearcher(cast("PassageSegment", new), *self.made_by)]
-        return self._searchers
-
-
-def _pending_of(searcher: SegmentSearcher) -> PendingSegment:
-    return cast("PendingSegment", searcher.segment)
+        new = [*map(unpack_block, rows[n:])]
+        while new and self._parts:
+            blocks, searcher = self._parts[-1]
+            segment = searcher.segment
+            if len(segment.tokens) > 2 * sum(block.n_tokens for block in new):
+                break
+            new = blocks + new
+            self._parts.pop()
+        if new:
+            segment = pending_segment(join_blocks(new), *self.made_by)
+            self._parts.append((new, SegmentSearcher(segment, *self.made_by)))
+        return [searcher for _, searcher in self._parts]
 
 
 # Tokens per segment.
@@ -395,11 +313,9 @@ class PassageHandle(IndexHandle[OpenPassages]):
     ) -> RemovalResult:
         """Replace the document of an id in one change."""
         with self.changing(runner) as index:
-            found = self._rows_of_ids(index.contents, wanted_ids([identifier]))
-            n_removed = sum(len(rows) for _, rows in found)
-            left = self._view_of(_without(index.contents, found), runner)
+            left = self.without(index, wanted_ids([identifier]), runner)
             self._add(left, sources, options, runner, SEGMENT_TOKENS)
-            return RemovalResult(n_removed, left.n_documents + 1)
+            return RemovalResult(index.n_documents - left.n_documents, left.n_documents + 1)
 
     def _add(
         self,
@@ -436,7 +352,8 @@ class PassageHandle(IndexHandle[OpenPassages]):
                     contents = contents.with_pending(packed, len(block), block.n_tokens)
                     break
                 # Pending documents come first.
-                block = join_blocks([*map(unpack_block, contents.pending), block])
+                pending = zip(index.segments[first:], index.removed[first:], strict=True)
+                block = join_blocks([*(_stored_block(*each) for each in pending), block])
             name = contents.manifest.free_name(first + len(records))
             record = write_segment(self.folder, name, block, scheme, frequencies, runner)
             records.append(record)
@@ -459,39 +376,6 @@ class PassageHandle(IndexHandle[OpenPassages]):
                 runner.report("compact", n_done, index.n_documents)
         self.database.commit(index.contents.with_segments(records, first))
 
-    def remove(
-        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-    ) -> RemovalResult:
-        """Remove documents by id, all of them or none."""
-        if deny:
-            raise no_effect("deny", "in an index of passages", "use one of documents")
-        wanted = wanted_ids(ids)
-        with self.writing() as contents:
-            found = self._rows_of_ids(contents, wanted)
-            check_all_found(wanted, found)
-            after = _without(contents, found)
-            if len(wanted):
-                self.database.commit(after)
-            return RemovalResult(len(wanted), after.manifest.n_documents)
-
-    def _rows_of_ids(self, contents: Contents, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:
-        """Return matching ids and rows by segment, including pending documents."""
-        columns = [self._ids_in(record) for record in contents.manifest.segments]
-        waiting = [as_text(unpack_block(row).ids) for row in contents.pending]
-        columns.append(pa.chunked_array(waiting, pa.large_string()))
-        found = []
-        for column, removed in zip(columns, contents.removed, strict=True):
-            places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
-            rows = np.setdiff1d(np.flatnonzero(places >= 0), removed)
-            found.append((places[rows], rows))
-        return found
-
-    def _ids_in(self, record: SegmentRecord) -> pa.ChunkedArray:
-        searcher = self._parts.get(replace(record, n_removed=0))
-        if searcher is None:
-            return open_segment(self.folder, record).table("documents")["id"]
-        return pa.chunked_array([searcher.segment.ids])
-
 
 def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
     pending = contents.manifest.pending
@@ -501,21 +385,7 @@ def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
     )
 
 
-def _without(contents: Contents, found: Sequence[tuple[Int64s, Int64s]]) -> Contents:
-    """Return the contents without some rows, rewriting pending documents."""
-    *of_segments, (_, rows) = found
-    after = contents.without(of_segments)
-    if len(rows):
-        block = without_rows(join_blocks([*map(unpack_block, contents.pending)]), rows)
-        after = after.with_segments((), len(of_segments))
-        if len(block):
-            after = after.with_pending([pack_block(block)], len(block), block.n_tokens)
-    return after
-
-
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
-    if isinstance(segment, PendingSegment):
-        return segment.block
     tokens = segment.token_lists()
     n = len(tokens.values)
     documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))

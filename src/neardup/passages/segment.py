@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from neardup.kernels.types import Int
 from neardup.matching.join import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.windows import NO_WINDOWS, PassageScheme, WindowLists, count_windows
+from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
@@ -84,31 +85,8 @@ class WindowIndex:
     wide_spans: Uint32s
 
 
-class DocumentsById:
-    """Documents of a segment, with a lookup by large-string ids."""
-
-    ids: pa.Array
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def _id_table(self) -> IdTable:
-        return IdTable(self.ids)
-
-    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return matching numbers of ids and rows."""
-        rows = self._id_table.find(ids)
-        found = np.flatnonzero(rows >= 0)
-        return found, rows[found]
-
-    def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some documents, as large strings."""
-        return self.ids.take(pa.array(rows))
-
-
 @dataclass(frozen=True)
-class PassageSegment(DocumentsById):
+class PassageSegment:
     """An open segment of documents.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are ascending token hashes; document
@@ -118,7 +96,7 @@ class PassageSegment(DocumentsById):
     """
 
     name: str
-    windows: WindowIndex
+    make_windows: Callable[[], WindowIndex]
     vocabulary: Uint64s
     tokens: Int32s
     offsets: Int64s
@@ -134,6 +112,31 @@ class PassageSegment(DocumentsById):
     files: pa.Array | None
     let_go: Callable[[], None]
     """Frees the memory of mapped files; pages are read again on access."""
+
+    @cached_property
+    def windows(self) -> WindowIndex:
+        """The windows of all documents, made on first access."""
+        return self.make_windows()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def _id_table(self) -> IdTable:
+        return IdTable(self.ids)
+
+    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return matching numbers of ids and rows.
+
+        Among pending documents, the last one of an id has replaced the others.
+        """
+        rows = self._id_table.find(ids)
+        found = np.flatnonzero(rows >= 0)
+        return found, rows[found]
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some documents, as large strings."""
+        return self.ids.take(pa.array(rows))
 
     def token_lists(self) -> TokenLists:
         """Return the token hashes of all documents."""
@@ -166,9 +169,11 @@ def _documents_of(block: DocumentBlock) -> pa.Table:
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     """Return the documents and windows of a segment."""
-    table, arrays = stored.table("documents"), stored.arrays
-    has_files = _FILES.name in table.column_names
-    windows = WindowIndex(
+    return _segment_of(stored, scheme, partial(_windows_in, stored.arrays))
+
+
+def _windows_in(arrays: Mapping[str, AnyArray]) -> WindowIndex:
+    return WindowIndex(
         arrays["key-starts"],
         arrays["keys"],
         arrays["list-starts"],
@@ -177,9 +182,16 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         arrays["wide-rows"],
         arrays["wide-spans"],
     )
+
+
+def _segment_of(
+    stored: Segment, scheme: PassageScheme, make_windows: Callable[[], WindowIndex]
+) -> PassageSegment:
+    table, arrays = stored.table("documents"), stored.arrays
+    has_files = _FILES.name in table.column_names
     return PassageSegment(
         stored.record.name,
-        windows,
+        make_windows,
         arrays["vocabulary"],
         arrays["tokens"],
         arrays["offsets"],
@@ -238,6 +250,22 @@ def hold_segment(
     return record, read_segment(held.segment(record, _id_type(block)), scheme)
 
 
+def pending_segment(
+    block: DocumentBlock, scheme: PassageScheme, frequencies: DocumentFrequencies | None
+) -> PassageSegment:
+    """Make a segment in memory, with windows made on first access."""
+    held = SegmentInMemory()
+    _write_documents(held, block, scheme)
+    record = SegmentRecord("pending", len(block), block.n_tokens, 0, 0, 0)
+
+    def make_windows() -> WindowIndex:
+        windows = SegmentInMemory()
+        _write_windows(windows, block.tokens, scheme, frequencies, Runner(1))
+        return _windows_in(windows.segment(record, _id_type(block)).arrays)
+
+    return _segment_of(held.segment(record, _id_type(block)), scheme, make_windows)
+
+
 def _id_type(block: DocumentBlock) -> pa.DataType:
     return block.ids.type if pa.types.is_integer(block.ids.type) else pa.large_string()
 
@@ -249,12 +277,22 @@ def _write(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> None:
-    _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
+    _write_documents(writer, block, scheme)
+    _write_windows(writer, block.tokens, scheme, frequencies, runner)
+
+
+def _write_windows(
+    writer: SegmentWriter | SegmentInMemory,
+    tokens: TokenLists,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> None:
     key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
     wide_rows = [np.empty(0, np.int64)]
     # The files exist also without hash functions.
     _append_windows(writer, NO_WINDOWS)
-    for done, lists in enumerate(_all_windows(block.tokens, scheme, frequencies, runner), 1):
+    for done, lists in enumerate(_all_windows(tokens, scheme, frequencies, runner), 1):
         _append_windows(writer, lists)
         wide_rows.append(lists.wide_rows + n_windows)
         list_starts.append(lists.offsets[1:] + n_windows)
@@ -285,7 +323,7 @@ def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists)
 
 
 def _write_documents(
-    writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, *, overlap: bool
+    writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, scheme: PassageScheme
 ) -> None:
     writer.add_table("documents", _documents_of(block))
     numbers, frequencies = number_values(block.tokens.values)
@@ -307,7 +345,7 @@ def _write_documents(
             block.tokens.offsets,
             spans.starts,
             spans.stops,
-            overlap,
+            scheme.shingles.ngram > 1,
             gaps,
             lengths,
             samples,

@@ -122,8 +122,6 @@ def restore_scheme(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> PassageScheme:
     """Restore a scheme from ``describe``, given its ``tokenizer.json``, if it has one."""
-    # Indexes from before passages had shingles lack it.
-    description = {"ngram": 1, **description}
     tokenizer = described_tokenizer(description, tokenizer)
     options = {key: description[key] for key in PassageOptions.known if key in description}
     scheme = make_passage_scheme(**(options | {"tokenizer": tokenizer}))

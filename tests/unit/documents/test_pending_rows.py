@@ -10,7 +10,6 @@ import pytest
 
 from neardup import DocumentIndex
 from neardup.documents.delta import Delta
-from neardup.documents.lookup import find_hits
 from neardup.documents.queries import make_query
 from neardup.index.store import read_manifest
 from tests.calls import grouped
@@ -107,7 +106,7 @@ def test_pending__a_view_stays_what_it_is(tmp_path):
             assert view.list_ids(view.live(0, 10)) == ["a"]
             assert (view.has_id("a"), view.has_id("c0")) == (True, False)
             assert view.documents_of_ids(tail.ids_of(np.array([0]))).tolist() == [0]
-            assert find_hits(view, query, view.scheme.measure).documents.tolist() == [0]
+            assert view.lookup(query, view.scheme.measure).documents.tolist() == [0]
     assert len(index) == 6
 
 

@@ -24,7 +24,9 @@ def test_find__as_a_list_does(have, wanted, n_hashes):
     with patch.object(module, "hash_ids", lambda column: real(column) % np.uint64(n_hashes)):
         table = IdTable(pa.array(have, pa.large_string()))
         found = table.find(pa.array(wanted, pa.large_string()))
-    assert found.tolist() == [have.index(i) if i in have else -1 for i in wanted]
+    assert found.tolist() == [
+        dict(zip(have, range(len(have)), strict=True)).get(i, -1) for i in wanted
+    ]
 
 
 def rows(*names: str) -> list[dict[str, str]]:

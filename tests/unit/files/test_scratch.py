@@ -21,6 +21,7 @@ from neardup.files import destinations
 from neardup.files.destinations import recover, recover_above, scratch_beside, take_place
 from neardup.files.inputs import resolve_paths
 from neardup.jobs.index.passages import PassageIndex
+from neardup.passages.index import PassageHandle
 from neardup.runs.disk import HOLDER, this_holder
 
 WRITE = """
@@ -220,9 +221,9 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
     PassageIndex.create(place, min_tokens=2).add(["one two three"])
     for look in (
         lambda: len(PassageIndex.open(place)),
-        lambda: len(PassageIndex(place).search("one two three").passages),
+        lambda: len(PassageIndex(PassageHandle(place)).search("one two three").passages),
         lambda: (
-            PassageIndex(place)
+            PassageIndex(PassageHandle(place))
             .add([{"text": "four", "id": "b"}], read=ReadOptions(id_column="id"))
             .n_documents
         ),

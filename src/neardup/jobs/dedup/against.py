@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.documents.index import Adding, DocumentHandle, ReadDocuments, read_block
-from neardup.documents.lookup import find_answers
+from neardup.documents.lookup import OpenDocuments, find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.records import make_gone
 from neardup.documents.scheme import DocumentScheme, check_alike
-from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from neardup.documents.index import DocumentHandle
+from neardup.documents.lookup import OpenDocuments
 from neardup.documents.other import index_and_others
-from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import key_of, open_engine
 from neardup.errors import InvalidParameterError

@@ -23,22 +23,12 @@ from neardup.documents.index import (
     check_not_denied,
     find_orphans,
 )
-from neardup.documents.lookup import (
-    find_answers,
-    find_estimated,
-    find_hits,
-    in_rank_order,
-)
+from neardup.documents.lookup import OpenDocuments, find_answers, find_estimated, in_rank_order
 from neardup.documents.queries import Queries, Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
-from neardup.documents.view import OpenDocuments
-from neardup.engine.opening import is_on_spark, open_engine, open_runner
-from neardup.errors import (
-    DeniedError,
-    InvalidParameterError,
-    NeardupError,
-)
+from neardup.engine.opening import open_engine, open_runner
+from neardup.errors import DeniedError, InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import wanted_ids
@@ -99,22 +89,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
     _workers = 1
 
-    def __init__(
-        self,
-        folder: str | Path,
-        *,
-        commit_every: int | None = None,
-        tokenizer: TokenizerChoice | None = None,
-        timeout: float = 5.0,
-        refresh: Refresh = "auto",
-    ) -> None:
-        given = CommitOptions(
-            commit_every=commit_every, tokenizer=tokenizer, timeout=timeout, refresh=refresh
-        )
-        path, follows = Path(folder), given.refresh == "auto"
-        handle = DocumentHandle(path, tokenizer, timeout=given.timeout, follows=follows)
-        super().__init__(path, handle)
-        self._commit_every, self._lock = given.commit_every, RLock()
+    def __init__(self, handle: DocumentHandle, commit_every: int | None = None) -> None:
+        super().__init__(handle)
+        self._commit_every, self._lock = commit_every, RLock()
         # From the first insertion to the commit: the write lock, the index, and insertions.
         self._stack: ExitStack | None = None
         self._base: OpenDocuments | None = None
@@ -174,7 +151,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             bands=bands,
         )
         create_index(Path(folder), make_document_scheme(options).describe())
-        return cls(folder, tokenizer=options.tokenizer)
+        return cls(DocumentHandle(Path(folder), options.tokenizer, timeout=5.0, follows=True))
 
     @classmethod
     def open(
@@ -206,13 +183,13 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        opened = cls(
-            folder,
-            commit_every=commit_every,
-            tokenizer=tokenizer,
-            timeout=timeout,
-            refresh=refresh,
+        given = CommitOptions(
+            commit_every=commit_every, tokenizer=tokenizer, timeout=timeout, refresh=refresh
         )
+        handle = DocumentHandle(
+            Path(folder), tokenizer, timeout=given.timeout, follows=given.refresh == "auto"
+        )
+        opened = cls(handle, given.commit_every)
         opened.refresh()
         return opened
 
@@ -283,10 +260,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 delta.add(identifier, text, columns, queries)
                 wanted = wanted_ids([identifier])
                 orphans, _ = find_orphans(index, wanted)
-                found = index.rows_of_ids(wanted)
-                n_removed = sum(len(rows) for _, rows in found)
-                left = index.without(found) if n_removed else index
+                left = self._handle.without(index, wanted, runner)
                 self._handle.put_away(left, delta, runner)
+        n_removed = index.n_documents - left.n_documents
         seconds = time.perf_counter() - start
         return DocumentRemovalResult(n_removed, left.n_documents + 1, seconds, orphans=orphans)
 
@@ -424,7 +400,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
                 asked = query.digests.tobytes()
-                hits = find_hits(view, query, measure)
+                hits = view.lookup(query, measure)
             else:
                 minhash = minhash_of(sketch, view.scheme, "sketch")
                 if len(sketch) != 1:
@@ -553,9 +529,6 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                     view, queries, options, runner, condition, with_columns=with_columns
                 )
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
-        if is_on_spark(run):
-            # Executors see what is committed.
-            self.commit()
         with open_engine(run, "search", sources) as engine, self._shared() as view:
             index = SharedIndex(view, SeenFolder(self.folder))
             result = search_documents(

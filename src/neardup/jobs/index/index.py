@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -114,8 +113,8 @@ class AnyIndex(Generic[H, R]):
 
     _workers: ClassVar[int | None] = None
 
-    def __init__(self, folder: Path, handle: H) -> None:
-        self.folder, self._handle = folder, handle
+    def __init__(self, handle: H) -> None:
+        self.folder, self._handle = handle.folder, handle
 
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
         """Return the index as readers see it."""
@@ -279,7 +278,7 @@ class AnyIndex(Generic[H, R]):
         IndexFormatError
             If anything is damaged.
         """
-        return describe(self._handle, Runner(self._workers))
+        return self._handle.describe(Runner(self._workers))
 
     def add(
         self, data: Data, *, read: ReadOptions | None = None, run: RunOptions | None = None
@@ -312,10 +311,8 @@ class AnyIndex(Generic[H, R]):
         reading = options.part(TextReadingOptions)
         with open_runner(run, "index-add") as runner:
             sources = rows_where(resolve_inputs(data, reading), options.where)
-            check_effect(reading, sources)
             self._settle(runner)
-            how = PassageReading(columns_of(reading), reading.skip_bad)
-            result = add(self._handle, sources, how, runner)
+            result = add(self._handle, sources, reading, runner)
         return with_warning(result)
 
     def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> R:
@@ -348,7 +345,7 @@ class AnyIndex(Generic[H, R]):
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast("R", remove(self._handle, wanted, runner, deny=deny))
+        return cast("R", self._handle.remove(wanted, runner, deny=deny))
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
         """Rewrite the index without removed documents, in few segments.
@@ -361,7 +358,7 @@ class AnyIndex(Generic[H, R]):
         """
         with open_runner(run, "index-compact") as runner:
             self._settle(runner)
-            return compact(self._handle, runner)
+            return self._handle.compact(runner)
 
 
 # What is done to an index of either kind through its handle, as the command line does it.
@@ -370,11 +367,12 @@ class AnyIndex(Generic[H, R]):
 def add(
     handle: AnyHandle,
     sources: Sequence[Source],
-    how: PassageReading,
+    reading: TextReadingOptions,
     runner: Runner,
 ) -> AdditionResult:
     """Add documents, all of them or none."""
-    start = time.perf_counter()
+    check_effect(reading, sources)
+    start, how = time.perf_counter(), PassageReading(columns_of(reading), reading.skip_bad)
     with runner.stage("read") as note:
         added: Addition = handle.add(sources, how, runner)
         note(documents=added.n_documents, tokens=added.n_tokens)
@@ -399,33 +397,3 @@ def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[s
     if kind == "documents":
         return hints_of_short(added.n_documents, added.n_short, shingles, is_of_index=True)
     return hints_of_letters(shingles, sources, added.columns, is_of_index=True)
-
-
-def remove(
-    handle: AnyHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-) -> RemovalResult:
-    """Remove all given documents, or none on an error.
-
-    For documents, the result has the orphans. With ``deny``, later additions omit these documents.
-    """
-    start = time.perf_counter()
-    removal: RemovalResult = handle.remove(ids, runner, deny=deny)
-    return replace(removal, seconds=time.perf_counter() - start)
-
-
-def compact(handle: AnyHandle, runner: Runner) -> CompactionResult:
-    """Rewrite an index without removed documents."""
-    start = time.perf_counter()
-    with runner.stage("compact") as note:
-        compaction: CompactionResult = handle.compact(runner)
-        note(segments=compaction.n_segments)
-    return replace(compaction, seconds=time.perf_counter() - start)
-
-
-def describe(handle: AnyHandle, runner: Runner) -> dict[str, Any]:
-    """Return the contents of an index, after checking every byte."""
-    view = handle.latest(runner)
-    view.check_all(runner)
-    handle.database.check()
-    described: dict[str, Any] = view.describe(handle.folder)
-    return described

@@ -64,20 +64,6 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
     [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
     """
 
-    def __init__(
-        self,
-        folder: str | Path,
-        *,
-        tokenizer: TokenizerChoice | None = None,
-        timeout: float = 5.0,
-        refresh: Refresh = "auto",
-    ) -> None:
-        given = OpenOptions(tokenizer=tokenizer, timeout=timeout, refresh=refresh)
-        follows = given.refresh == "auto"
-        path = Path(folder)
-        handle = PassageHandle(path, tokenizer, timeout=given.timeout, follows=follows)
-        super().__init__(path, handle)
-
     @classmethod
     def create(
         cls,
@@ -124,7 +110,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
             )
             raise InvalidParameterError(message, "tokenizer")
         create_index(Path(folder), scheme.describe())
-        return cls(folder, tokenizer=tokenizer)
+        return cls(PassageHandle(Path(folder), tokenizer, timeout=5.0, follows=True))
 
     @classmethod
     def open(
@@ -136,7 +122,9 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         refresh: Refresh = "auto",
     ) -> PassageIndex:
         """Open an index as ``DocumentIndex.open``, and check every byte."""
-        opened = cls(folder, tokenizer=tokenizer, timeout=timeout, refresh=refresh)
+        given = OpenOptions(tokenizer=tokenizer, timeout=timeout, refresh=refresh)
+        follows = given.refresh == "auto"
+        opened = cls(PassageHandle(Path(folder), tokenizer, timeout=given.timeout, follows=follows))
         opened.refresh()
         return opened
 

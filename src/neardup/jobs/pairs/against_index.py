@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup.documents.lookup import LookedUp, look_up_block
+from neardup.documents.lookup import LookedUp, OpenDocuments, look_up_block
 from neardup.documents.scheme import DocumentScheme, check_alike
-from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, each_block
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import choose_id_column, common_id_type

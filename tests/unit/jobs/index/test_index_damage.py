@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from neardup import DocumentIndex, PassageIndex, ReadOptions
-from neardup.errors import IndexFormatError, NeardupError, ReadError
+from neardup.documents.index import DocumentHandle
+from neardup.errors import IndexFormatError, ReadError
 from neardup.index.store import FILE
+from neardup.passages.index import PassageHandle
+from neardup.runs.runner import Runner
 from tests.calls import grouped
 from tests.document_indexes import (
     OPTIONS,
@@ -177,7 +180,7 @@ def test_change__of_a_damaged_index(made, tmp_path):
         before = tree(folder)
         try:
             with at_calls(lambda _: None):
-                DocumentIndex(folder).compact()
+                DocumentIndex.open(folder).compact()
         except IndexFormatError as error:
             check_name(error, name)
             assert tree(folder) == before
@@ -200,10 +203,6 @@ def test_open__what_is_no_index_of_documents(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
         DocumentIndex.open(tmp_path / "empty")
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign/manifest.json").write_text("{}")
-    with pytest.raises(IndexFormatError, match="made by an earlier neardup; build it again"):
-        DocumentIndex.open(tmp_path / "foreign")
-    for index in (DocumentIndex(passages.folder), PassageIndex(documents.folder)):
-        with pytest.raises(NeardupError):
-            index.remove(["a"])
+    for handle in (DocumentHandle(passages.folder), PassageHandle(documents.folder)):
+        with pytest.raises(IndexFormatError, match="this is an index of"):
+            handle.remove(["a"], Runner(1))

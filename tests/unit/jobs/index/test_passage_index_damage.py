@@ -14,6 +14,7 @@ import pytest
 from neardup import PassageIndex, ReadOptions, TextOptions
 from neardup.errors import IndexFormatError, ReadError
 from neardup.index.store import read_manifest
+from neardup.passages.index import PassageHandle
 from tests.indexes import held, tree
 
 
@@ -90,7 +91,7 @@ def test_change__of_a_damaged_index(index, tmp_path):
     name = f"segments/{record.name}"
     (folder / name).write_bytes((folder / name).read_bytes()[:-1] + b"x")
     before = tree(folder)
-    made = PassageIndex(folder)
+    made = PassageIndex(PassageHandle(folder))
     for change in (lambda: made.add(["a b c"]), made.compact, lambda: made.remove(["0"])):
         with pytest.raises(IndexFormatError, match=Path(name).name):
             change()
