@@ -71,14 +71,13 @@ def test_group(engine, tmp_path):
         paths[-1].write_text("text\n" + "".join("x" * length + "\n" for length in own))
     collections = [(resolve_inputs(str(path), options), reading_plan(options)) for path in paths]
     read = engine.read(collections, list_lengths, "lengths", by_length)
-    rows = engine.group(read, len(GROUPS), known)
+    rows = read.rows.group(len(GROUPS), known)
     # Rows are there for one function after the other.
     for least in (0, 100):
-        work = engine.work(rows, partial(sum_lengths, least))
-        found = [made for _, made in engine.collect(work, "sum")]
+        work = rows.work(partial(sum_lengths, least))
+        found = [made for _, made in work.collect("sum")]
         sums = [[LENGTHS[document] for document in group] for group in GROUPS]
         assert [known for [(known, _)] in found] == list(map(sum, sums))
         assert [batch["length"].to_pylist() for [(_, batch)] in found] == [
             [length + least for length in group] for group in sums
         ]
-    engine.release(read)

@@ -152,26 +152,6 @@ def gather_rows(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> Shuf
     return shuffle
 
 
-@dataclass(frozen=True)
-class TaskRows:
-    """Rows by partition, or the output of ``Engine.work`` per partition."""
-
-    n_rows: int
-
-
-class Read(NamedTuple):
-    """Collections that were read, and the rows of their documents.
-
-    Documents are numbered across collections. ``reading`` is the plan of the first collection, and
-    ``known`` has all document columns that this process keeps.
-    """
-
-    catalogues: tuple[Catalogue, ...]
-    reading: ReadingPlan
-    rows: TaskRows
-    known: SignedBatches
-
-
 class Revisited(NamedTuple):
     """A reread block, its signatures, and the wanted documents."""
 
@@ -364,6 +344,91 @@ def read_sets_of(
     return collector.sets
 
 
+@dataclass(frozen=True)
+class TaskRows(ABC):
+    """Rows of documents, in partitions or groups, or a function's results of each."""
+
+    n_rows: int
+
+    @abstractmethod
+    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
+        """Collect the rows of some documents, group by group.
+
+        Rows have the document number in the first column; a document may be in several groups.
+        ``known`` returns the documents of a group by its number: a row per document, with the
+        column ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
+        """
+
+    @abstractmethod
+    def work(
+        self,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> TaskRows:
+        """Apply a function per partition or group.
+
+        ``collect`` evaluates it. ``columns`` are added to the rows, with an item per document.
+        """
+
+    @abstractmethod
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        """Yield the results of partitions in order, starting with ``first``.
+
+        Each comes with the number of the next partition. Progress is reported under ``stage``.
+        Unprocessed rows in the order of the documents are yielded once and then freed.
+        """
+
+
+@dataclass(frozen=True)
+class Read(ABC):
+    """Collections that were read, and the rows of their documents.
+
+    Documents are numbered across collections. ``reading`` is the plan of the first collection, and
+    ``known`` has all document columns that this process keeps.
+    """
+
+    catalogues: tuple[Catalogue, ...]
+    reading: ReadingPlan
+    rows: TaskRows
+    known: SignedBatches
+
+    @property
+    def n_documents(self) -> int:
+        """Count the documents of all collections."""
+        return sum(len(each.n_tokens) for each in self.catalogues)
+
+    @abstractmethod
+    def meet(
+        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        """Group signed documents by keys, and yield a function's results.
+
+        Results come in any order. ``given`` are columns with an item per document. Progress is
+        reported under ``stage``, if one is given.
+        """
+
+    @abstractmethod
+    def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
+        """Send picked columns of signed documents to their partitions.
+
+        ``name`` is the name of the rows, unique within a job.
+        """
+
+    @abstractmethod
+    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read documents again, and yield a function's results.
+
+        ``documents`` ascend, and results come in this order, for some documents at a time.
+        """
+
+    @abstractmethod
+    def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        """Read the last collection again, and yield a function's results.
+
+        Results come in the order of the blocks, for each block with a ``wanted`` document.
+        """
+
+
 class WorkLimits(NamedTuple):
     """Numbers and memory limits of parts.
 
@@ -378,9 +443,10 @@ class WorkLimits(NamedTuple):
 
 
 class Engine(ABC):
-    """Execute the verbs of a job on threads or executors.
+    """Read and write documents on threads or executors.
 
-    ``workspace`` is for the data that this process collects.
+    ``Read`` and ``TaskRows`` have the verbs in between. ``workspace`` is for the data that this
+    process collects.
     """
 
     name: str
@@ -459,76 +525,10 @@ class Engine(ABC):
             For a bad row or an unreadable file, the first in the order of the documents.
         """
 
-    @abstractmethod
-    def meet(
-        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
-    ) -> Iterator[Any]:
-        """Group signed documents by keys, and yield a function's results.
-
-        Results come in any order. ``given`` are columns with an item per document. Progress is
-        reported under ``stage``, if one is given.
-        """
-
-    @abstractmethod
-    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Send picked columns of signed documents to their partitions.
-
-        ``name`` is the name of the rows, unique within a job.
-        """
-
     @property
     @abstractmethod
     def limits(self) -> WorkLimits:
         """Numbers and memory limits of partitions and groups."""
-
-    @abstractmethod
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
-        """Collect the rows of some documents, group by group.
-
-        Rows have the document number in the first column; a document may be in several groups.
-        ``known`` returns the documents of a group by its number: a row per document, with the
-        column ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
-        """
-
-    @abstractmethod
-    def work(
-        self,
-        rows: TaskRows,
-        function: Callable[[Any], Iterator[Given]],
-        columns: Mapping[str, Int64s] | None = None,
-    ) -> TaskRows:
-        """Apply a function per partition or group.
-
-        ``collect`` evaluates it. ``columns`` are added to the rows, with an item per document.
-        """
-
-    @abstractmethod
-    def collect(
-        self, rows: TaskRows, stage: str, first: int = 0
-    ) -> Iterator[tuple[int, list[Given]]]:
-        """Yield the results of partitions in order, starting with ``first``.
-
-        Each comes with the number of the next partition. Progress is reported under ``stage``.
-        Unprocessed rows in the order of the documents are yielded once and then freed.
-        """
-
-    @abstractmethod
-    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read documents again, and yield a function's results.
-
-        ``documents`` ascend, and results come in this order, for some documents at a time.
-        """
-
-    @abstractmethod
-    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read the last collection again, and yield a function's results.
-
-        Results come in the order of the blocks, for each block with a ``wanted`` document.
-        """
-
-    @abstractmethod
-    def release(self, read: Read) -> None:
-        """Free rows that are not needed any more."""
 
     @abstractmethod
     def write(

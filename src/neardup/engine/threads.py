@@ -159,54 +159,12 @@ class ThreadEngine(Engine):
                     _read_blocks(blocks, reading, listed, rows)
                 known.add(listed)
                 catalogues.append(make_catalogue(sources, plan, listed))
-        of_documents = TaskRows(sum(map(len, catalogues)))
-        return Read(
-            tuple(catalogues),
-            collections[0][1],
-            of_documents if rows is None else _ThreadRows(rows.n_rows, rows.shuffle, route),
-            known,
-        )
-
-    def meet(
-        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
-    ) -> Iterator[Any]:
-        if not read.rows.n_rows:
-            return iter(())
-        n_bytes = read.rows.n_rows * keys.row_bytes * min(self.workers, keys.n_kinds)
-        n_passes = self.workspace.passes(n_bytes, _MEETING_SHARE)
-        batches = list(read.known) if read.known.is_in_memory else read.known
-
-        def work(step: int) -> Any:
-            number, kind = divmod(step, keys.n_kinds)
-            return function(iter([_with_keys(batches, given, keys, kind, (number, n_passes))]))
-
-        n_steps = n_passes * keys.n_kinds
-        return self.runner.map(work, range(n_steps), stage, range(1, n_steps + 1))
-
-    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        n_bytes = sum(batch.nbytes for _, batch in read.known)
-        in_memory = read.known.is_in_memory and self.workspace.fits(n_bytes, _PICKED_SHARE)
-        shuffle = Shuffle(
-            name, self.workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE
-        )
-        exchanged = _ThreadExchanged(self, read, partitions, shuffle)
-        if shuffle.done():
-            return exchanged
-        if not in_memory:
-            partitions.keep(self.workspace)
-            share = len(partitions.documents) / max(1, read.rows.n_rows)
-            self.workspace.require_disk(int(_LEAST_OF_ROWS * share * n_bytes))
-        places = partitions.places_of_all(read.rows.n_rows)
-
-        def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
-            start, batch = item
-            rows = pick_placed(pick, batch, places[start : start + len(batch)])
-            return rows, partitions.of_places(numbers_of(rows, PLACE))
-
-        with shuffle:
-            for rows, of_rows in self.runner.map(pick_from, read.known):
-                shuffle.add(rows, of_rows)
-        return exchanged
+        if rows is None:
+            nothing = Shuffle("none", self.workspace, 1, in_memory=True, share=_ROWS_SHARE)
+            own_rows = _ThreadRows(0, self, nothing)
+        else:
+            own_rows = _ThreadRows(rows.n_rows, self, rows.shuffle, route)
+        return ThreadRead(tuple(catalogues), collections[0][1], own_rows, known, self)
 
     @cached_property
     def limits(self) -> WorkLimits:
@@ -215,68 +173,6 @@ class ThreadEngine(Engine):
             partition_bytes = workspace.share(_PARTITION_SHARE) // (self.workers + 1)
             group_bytes = workspace.share(1)
         return WorkLimits(_PARTITIONS_A_WORKER * self.workers, partition_bytes, 1, group_bytes)
-
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
-        assert isinstance(read.rows, _ThreadRows)
-        return replace(read.rows, n_groups=n_groups, known=known)
-
-    def work(
-        self,
-        rows: TaskRows,
-        function: Callable[[Any], Iterator[Given]],
-        columns: Mapping[str, Int64s] | None = None,
-    ) -> TaskRows:
-        assert isinstance(rows, _ThreadRows)
-        return replace(rows, function=function, columns=columns or {})
-
-    def collect(
-        self, rows: TaskRows, stage: str, first: int = 0
-    ) -> Iterator[tuple[int, list[Given]]]:
-        assert isinstance(rows, _ThreadRows)
-        if rows.function is None:
-            yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
-            return
-        if rows.n_groups is not None:
-            for number in range(first, rows.n_groups):
-                yield number + 1, list(rows.function(rows.group(number, self.runner)))
-            return
-        sizes = rows.shuffle.sizes()[first:]
-        room = _TOGETHER_BYTES
-        if self.workspace.work is not None:
-            room = min(room, self.workspace.share(WORKING_SHARE) // (_ROOM * self.workers))
-
-        def work(run: tuple[int, int]) -> tuple[int, list[Given]]:
-            assert rows.function is not None
-            start, stop = first + run[0], first + run[1]
-            n_bytes = int(sizes[slice(*run)].sum())
-            partition = Partition(
-                rows.shuffle, start, stop, n_bytes, self.workspace, self.workers, rows.columns
-            )
-            return stop, list(rows.function(partition))
-
-        runs = list(cut_runs(sizes, room))
-        yield from self.runner.map(work, runs, stage, [first + stop for _, stop in runs])
-
-    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        places: Int64s = np.full(sum(map(len, read.catalogues)), -1, np.int64)
-        places[documents] = np.arange(len(documents))
-        return read_texts(read.catalogues, places, read.reading, self.runner, function)
-
-    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        def blocks() -> Iterator[Revisited]:
-            signed = iter(read.known.of_last)
-            for source, start, stop in read.catalogues[-1].ranges():
-                for block, rows in numbered_blocks(source, start, stop):
-                    first, batch = next(signed)
-                    if first != rows.start or len(batch) != len(block):
-                        raise file_has_changed(source.name)
-                    if wanted[rows].any():
-                        yield Revisited(source, block, batch, wanted[rows])
-
-        return self.runner.map(function, blocks())
-
-    def release(self, read: Read) -> None:
-        """Free nothing, because a resumed run may need the files."""
 
     def write(
         self,
@@ -411,6 +307,7 @@ class _BlockRows:
 class _ThreadRows(TaskRows):
     """Rows in a shuffle, and the function that processes them."""
 
+    engine: ThreadEngine
     shuffle: Shuffle
     route: Route | None = None
     columns: Mapping[str, Int64s] = field(default_factory=dict)
@@ -418,13 +315,115 @@ class _ThreadRows(TaskRows):
     known: Callable[[int], pa.RecordBatch] | None = None
     function: Callable[[Any], Iterator[Given]] | None = None
 
-    def group(self, number: int, runner: Runner) -> Group:
+    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
+        return replace(self, n_groups=n_groups, known=known)
+
+    def work(
+        self,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> TaskRows:
+        return replace(self, function=function, columns=columns or {})
+
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        function = self.function
+        if function is None:
+            return ((1, [(None, each)]) for each in self.shuffle.read_all(let_go=True))
+        if self.n_groups is not None:
+            numbers = range(first, self.n_groups)
+            return ((number + 1, list(function(self._group(number)))) for number in numbers)
+        workspace, workers = self.engine.workspace, self.engine.workers
+        sizes, room = self.shuffle.sizes()[first:], _TOGETHER_BYTES
+        if workspace.work is not None:
+            room = min(room, workspace.share(WORKING_SHARE) // (_ROOM * workers))
+
+        def work(run: tuple[int, int]) -> tuple[int, list[Given]]:
+            start, stop = first + run[0], first + run[1]
+            n_bytes = int(sizes[slice(*run)].sum())
+            partition = Partition(
+                self.shuffle, start, stop, n_bytes, workspace, workers, self.columns
+            )
+            return stop, list(function(partition))
+
+        runs = list(cut_runs(sizes, room))
+        return self.engine.runner.map(work, runs, stage, [first + stop for _, stop in runs])
+
+    def _group(self, number: int) -> Group:
         assert self.known is not None
         assert self.n_groups is not None
         known, partitions = self.known(number), None
         if self.n_groups > 1 and self.route is not None:
             partitions = np.unique(self.route(known, _N_PARTITIONS)).tolist()
-        return Group(known, runner.of_part(number, self.n_groups), self.shuffle, partitions)
+        runner = self.engine.runner.of_part(number, self.n_groups)
+        return Group(known, runner, self.shuffle, partitions)
+
+
+@dataclass(frozen=True)
+class ThreadRead(Read):
+    """Documents whose columns are in memory or files of this process."""
+
+    engine: ThreadEngine
+
+    def meet(
+        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        if not self.n_documents:
+            return iter(())
+        engine = self.engine
+        n_bytes = self.n_documents * keys.row_bytes * min(engine.workers, keys.n_kinds)
+        n_passes = engine.workspace.passes(n_bytes, _MEETING_SHARE)
+        batches = list(self.known) if self.known.is_in_memory else self.known
+
+        def work(step: int) -> Any:
+            number, kind = divmod(step, keys.n_kinds)
+            return function(iter([_with_keys(batches, given, keys, kind, (number, n_passes))]))
+
+        n_steps = n_passes * keys.n_kinds
+        return engine.runner.map(work, range(n_steps), stage, range(1, n_steps + 1))
+
+    def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
+        workspace, n_documents = self.engine.workspace, self.n_documents
+        n_bytes = sum(batch.nbytes for _, batch in self.known)
+        in_memory = self.known.is_in_memory and workspace.fits(n_bytes, _PICKED_SHARE)
+        shuffle = Shuffle(
+            name, workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE
+        )
+        exchanged = _ThreadExchanged(self, partitions, shuffle)
+        if shuffle.done():
+            return exchanged
+        if not in_memory:
+            partitions.keep(workspace)
+            share = len(partitions.documents) / max(1, n_documents)
+            workspace.require_disk(int(_LEAST_OF_ROWS * share * n_bytes))
+        places = partitions.places_of_all(n_documents)
+
+        def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
+            start, batch = item
+            rows = pick_placed(pick, batch, places[start : start + len(batch)])
+            return rows, partitions.of_places(numbers_of(rows, PLACE))
+
+        with shuffle:
+            for rows, of_rows in self.engine.runner.map(pick_from, self.known):
+                shuffle.add(rows, of_rows)
+        return exchanged
+
+    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        places: Int64s = np.full(self.n_documents, -1, np.int64)
+        places[documents] = np.arange(len(documents))
+        return read_texts(self.catalogues, places, self.reading, self.engine.runner, function)
+
+    def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        def blocks() -> Iterator[Revisited]:
+            signed = iter(self.known.of_last)
+            for source, start, stop in self.catalogues[-1].ranges():
+                for block, rows in numbered_blocks(source, start, stop):
+                    first, batch = next(signed)
+                    if first != rows.start or len(batch) != len(block):
+                        raise file_has_changed(source.name)
+                    if wanted[rows].any():
+                        yield Revisited(source, block, batch, wanted[rows])
+
+        return self.engine.runner.map(function, blocks())
 
 
 def _with_keys(
@@ -451,8 +450,7 @@ def _with_keys(
 class _ThreadExchanged(Exchanged):
     """Rows in a shuffle, with sets or texts."""
 
-    engine: ThreadEngine
-    read: Read
+    read: ThreadRead
     partitions: Partitions
     rows: Shuffle
     ranks: Int64s | None = None
@@ -461,13 +459,13 @@ class _ThreadExchanged(Exchanged):
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
         """Read documents again, into memory if all sets fit."""
-        workspace, catalogues = self.engine.workspace, self.read.catalogues
+        engine, catalogues = self.read.engine, self.read.catalogues
         ranks = np.cumsum(are_wanted) - 1
-        own_ranks: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
+        own_ranks: Int64s = np.full(self.read.n_documents, -1, np.int64)
         own_ranks[self.partitions.documents[are_wanted]] = ranks[are_wanted]
         n_tokens = tokens_of(catalogues, own_ranks)
-        if workspace.fits(8 * int(n_tokens.sum()), _SETS_SHARE):
-            sets = read_comparable(catalogues, own_ranks, self.read.reading, self.engine.runner)
+        if engine.workspace.fits(8 * int(n_tokens.sum()), _SETS_SHARE):
+            sets = read_comparable(catalogues, own_ranks, self.read.reading, engine.runner)
             return replace(self, ranks=ranks, sets=sets)
         return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
 
@@ -475,7 +473,7 @@ class _ThreadExchanged(Exchanged):
         """Send wanted texts to their partitions."""
         import pyarrow as pa
 
-        workspace, catalogues = self.engine.workspace, self.read.catalogues
+        workspace, catalogues = self.read.engine.workspace, self.read.catalogues
         shuffle = Shuffle(
             "texts",
             workspace,
@@ -485,7 +483,7 @@ class _ThreadExchanged(Exchanged):
             compression="lz4",
             weight_of_file=_FILE_BYTES,
         )
-        places = self.partitions.places_of_all(self.read.rows.n_rows, are_wanted)
+        places = self.partitions.places_of_all(self.read.n_documents, are_wanted)
 
         def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
             order = np.argsort(own_places)
@@ -499,7 +497,7 @@ class _ThreadExchanged(Exchanged):
             n_of_all = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in catalogues)
             n_bytes = n_tokens / max(1, n_of_all) * sum(each.text_bytes for each in catalogues)
             workspace.require_disk(int(_LEAST_OF_TEXT * n_bytes))
-        reading, runner = self.read.reading, self.engine.runner
+        reading, runner = self.read.reading, self.read.engine.runner
         with shuffle:
             for batch, of_rows in read_texts(catalogues, places, reading, runner, to_batch, n_done):
                 shuffle.add(batch, of_rows, None, batch.nbytes)
@@ -511,7 +509,7 @@ class _ThreadExchanged(Exchanged):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        workspace, runner = self.engine.workspace, self.engine.runner
+        workspace, runner = self.read.engine.workspace, self.read.engine.runner
 
         def work_on(number: int) -> Columns:
             def make() -> dict[str, Any]:
@@ -529,7 +527,7 @@ class _ThreadExchanged(Exchanged):
 
         bounds = self.partitions.bounds.tolist()
         # All threads work on a large partition while others wait.
-        even = _LARGE * bounds[-1] // self.engine.limits.least_partitions
+        even = _LARGE * bounds[-1] // self.read.engine.limits.least_partitions
         return runner.map(work_on, range(len(self.partitions)), stage, bounds[1:])
 
     def _read_sets(

@@ -236,9 +236,7 @@ def sign_documents(
     return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
 
-def find_contents(
-    engine: Engine, read: Read, keep: KeepPolicy, first_denied: int | None = None
-) -> DedupContents:
+def find_contents(read: Read, keep: KeepPolicy, first_denied: int | None = None) -> DedupContents:
     """Find each content's first document in keep order.
 
     ``first_denied`` is the index's first denied document, if an index was searched.
@@ -249,7 +247,7 @@ def find_contents(
         order = keep.order(len(own), own.lengths, own.order)
         ranks = np.arange(len(other) + len(own), dtype=np.int64)
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
-    firsts = find_firsts(engine, read, ranks)
+    firsts = find_firsts(read, ranks)
     earlier = None if first_denied is None else Earlier.of(read.known, first_denied)
     return DedupContents(read.catalogues, firsts, ranks, earlier)
 
@@ -258,7 +256,7 @@ def find_contents(
 _COPIES_BYTES, _BAND_BYTES = 110, 60
 
 
-def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
+def find_firsts(read: Read, ranks: Int64s | None) -> Int64s:
     """Find the first document with the same tokens.
 
     A document without tokens has -1. The first has the least rank, or with None the least number.
@@ -270,7 +268,7 @@ def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
         is_filled &= blocking != NO_KEY
     firsts: Int64s = np.where(is_filled, np.arange(len(is_filled)), -1)
     keys = Keys(_list_digests, 1, _COPIES_BYTES)
-    for documents, contents in engine.meet(read, {}, keys, _number_copies):
+    for documents, contents in read.meet({}, keys, _number_copies):
         assign_firsts(documents, contents, ranks, firsts)
     return firsts
 
@@ -299,7 +297,6 @@ _NO_CONTENT, _MEETS, _IS_IGNORED = range(3)
 
 
 def find_components(
-    engine: Engine,
     read: Read,
     contents: NumberedContents,
     n_bands: int,
@@ -315,7 +312,7 @@ def find_components(
         roles[contents.is_content & are_ignored] = _IS_IGNORED
     parents: Int64s = np.arange(len(roles), dtype=np.int64)
     keys = Keys(_list_band, n_bands, _BAND_BYTES)
-    for firsts, members in engine.meet(read, {"role": roles}, keys, _connect, "bucket"):
+    for firsts, members in read.meet({"role": roles}, keys, _connect, "bucket"):
         union_edges(parents, firsts, members)
     find_roots(parents)
     return parents
@@ -414,11 +411,9 @@ class BucketCandidates:
     filters: Filters | None
 
 
-def exchange_candidates(
-    engine: Engine, read: Read, partitions: Partitions, n_bands: int
-) -> Exchanged:
+def exchange_candidates(read: Read, partitions: Partitions, n_bands: int) -> Exchanged:
     """Send keys and filters of all candidates to their partitions."""
-    return engine.exchange("keys", read, partial(_pick_candidates, n_bands), partitions)
+    return read.exchange("keys", partial(_pick_candidates, n_bands), partitions)
 
 
 def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
@@ -457,12 +452,12 @@ def choose_by_buckets(
         # If only survivors matter, contents that stay in any case need no comparison with each
         # other.
         are_ignored = None if plan.joins_components else need_not_meet
-        roots = find_components(engine, read, contents, n_bands, are_ignored)
+        roots = find_components(read, contents, n_bands, are_ignored)
         return pack_components(roots, contents, plan.reading, room, engine.limits.least_partitions)
 
     with engine.stage("bucket") as note:
         partitions = Partitions.kept(engine.workspace, find_partitions)
-        candidates = exchange_candidates(engine, read, partitions, n_bands)
+        candidates = exchange_candidates(read, partitions, n_bands)
         note(candidates=len(partitions.documents))
 
     def sieved_in(number: int) -> tuple[int, Int64s, Bools]:

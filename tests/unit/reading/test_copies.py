@@ -12,8 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engine.engine import Read, TaskRows
-from neardup.engine.threads import ThreadEngine
+from neardup.engine.threads import ThreadEngine, ThreadRead
 from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
@@ -59,6 +58,6 @@ def test_find_firsts__as_a_dictionary_finds_them(documents, cuts, memory, data):
         for each in (IN_MEMORY, workspace):
             batches = batches_of(documents, cuts, each)
             n_tokens = np.array([digest is not None for digest in documents], np.int64)
-            read = Read((SimpleNamespace(n_tokens=n_tokens),), None, TaskRows(n), batches)
             engine = ThreadEngine(Runner(2), each)
-            assert find_firsts(engine, read, array).tolist() == expected
+            read = ThreadRead((SimpleNamespace(n_tokens=n_tokens),), None, None, batches, engine)
+            assert find_firsts(read, array).tolist() == expected

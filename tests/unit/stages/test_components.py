@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engine.engine import Partitions, Read, TaskRows
-from neardup.engine.threads import ThreadEngine
+from neardup.engine.engine import Partitions
+from neardup.engine.threads import ThreadEngine, ThreadRead
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
@@ -103,14 +103,14 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     ):
         for each in (IN_MEMORY, workspace):
             batches = make_batches(keys, cut, each)
-            read = Read(contents.catalogues, plan.reading, TaskRows(len(keys)), batches)
             engine = ThreadEngine(runner, each)
-            roots = find_components(engine, read, contents, N_BANDS, are_ignored)
+            read = ThreadRead(contents.catalogues, plan.reading, None, batches, engine)
+            roots = find_components(read, contents, N_BANDS, are_ignored)
             assert first_of_each(roots) == first_of_each(expected)
             room = engine.limits.partition_bytes
             partitions = pack_components(roots, contents, plan.reading, room)
             check_partitions(partitions, expected, contents, room)
-            check_exchange(engine, read, keys, partitions)
+            check_exchange(read, keys, partitions)
 
 
 def first_of_each(labels):
@@ -150,7 +150,7 @@ def check_partitions(partitions, expected, contents, room):
     assert partitions.of_places(places).tolist() == of_places
 
 
-def check_exchange(engine, read, keys, partitions):
+def check_exchange(read, keys, partitions):
     """Each partition gets the keys of its documents, in keep order."""
 
     def look(partition):
@@ -158,7 +158,7 @@ def check_exchange(engine, read, keys, partitions):
         assert found.filters is None
         return {"number": np.array([partition.facts]), "keys": found.keys.copy()}
 
-    exchanged = exchange_candidates(engine, read, partitions, N_BANDS)
+    exchanged = exchange_candidates(read, partitions, N_BANDS)
     for number, found in enumerate(exchanged.work("look", look, lambda number: number)):
         own = partitions.documents[partitions.places(number)]
         assert found["number"].tolist() == [number]
@@ -168,9 +168,10 @@ def check_exchange(engine, read, keys, partitions):
 def test_exchange__documents_of_partitions_alternate():
     keys = np.arange(4 * N_BANDS, dtype=np.uint64).reshape(4, N_BANDS)
     batches = make_batches(keys, 4, IN_MEMORY)
-    read = Read((), None, TaskRows(4), batches)
+    engine = ThreadEngine(Runner(1), IN_MEMORY)
+    read = ThreadRead((Sized(np.ones(4)),), None, None, batches, engine)
     partitions = Partitions(np.array([0, 3, 1, 2]), np.array([0, 0, 1, 1]), np.array([0, 2, 4]))
-    check_exchange(ThreadEngine(Runner(1), IN_MEMORY), read, keys, partitions)
+    check_exchange(read, keys, partitions)
 
 
 def test_partitions__kept_ones_are_taken(tmp_path):

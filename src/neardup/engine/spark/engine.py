@@ -180,99 +180,29 @@ class SparkEngine(Engine):
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
-        read = read_on_executors(collections, look, self.cluster, self.workspace, name)
-        if name is None:
-            return self._read_of(read, collections[0][1])
-        known = [facts for batches in read.batches for _, facts in batches.known()]
-        n_bytes = sum(facts["row_bytes"] for facts in known)
+        tasks = read_on_executors(collections, look, self.cluster, self.workspace, name)
+        n_rows = n_bytes = 0
+        if name is not None:
+            known = [facts for batches in tasks.batches for _, facts in batches.known()]
+            n_rows = sum(facts["n_rows"] for facts in known)
+            n_bytes = sum(facts["row_bytes"] for facts in known)
         n_partitions = max(
             _PARTITIONS_A_SLOT * self.cluster.slots, -(-n_bytes * _ROOM // self.cluster.task_bytes)
         )
-        sent = _SentRows(self.cluster, read, route, n_partitions)
-        rows = _SparkRows(sum(facts["n_rows"] for facts in known), sent)
-        return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
-
-    def _read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
-        rows = _SparkRows(int(tasks.starts[-1]), _SentRows(self.cluster, tasks, None, 0))
-        return Read(tasks.catalogues, reading, rows, SignedBatches(0, tasks.batches))
-
-    def meet(
-        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
-    ) -> Iterator[Any]:
-        cluster, tasks = self.cluster, _tasks_of(read)
-        n_bytes = read.rows.n_rows * keys.n_kinds * keys.row_bytes
-        least = _PARTITIONS_A_SLOT * cluster.slots
-        n_partitions = max(least, -(-n_bytes * _MEETING_ROOM // cluster.task_bytes))
-        attached = cluster.attach(tasks.parts_of(given), tasks.rows)
-        sent = cluster.work(partial(_send_keys, keys, n_partitions), attached)
-        return cluster.results(partial(_meet, function), cluster.place(sent, n_partitions))
-
-    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        cluster, tasks = self.cluster, _tasks_of(read)
-        places = partitions.places_of_all(int(tasks.starts[-1]))
-        picked = []
-        for start, stop in tasks.ranges:
-            rows = np.flatnonzero(places[start:stop] >= 0)
-            picked.append((rows, places[start:stop][rows]))
-        attached = cluster.attach(picked, tasks.rows)
-        sent = cluster.work(partial(_send_picked, pick, partitions.bounds), attached)
-        placed = cluster.place(sent, len(partitions))
-        return _SparkExchanged(cluster, tasks, read.reading, partitions, placed)
+        sent = _SentRows(self.cluster, tasks, route, n_partitions)
+        return _SparkRead(
+            tasks.catalogues,
+            collections[0][1],
+            _SparkRows(n_rows, sent, self.runner),
+            SignedBatches(0, tasks.batches),
+            self.cluster,
+            tasks,
+        )
 
     @property
     def limits(self) -> WorkLimits:
         slots, memory = self.cluster.slots, self.cluster.task_bytes
         return WorkLimits(_COMPARED_A_SLOT * slots, int(memory * _PARTITION_SHARE), slots, memory)
-
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
-        assert isinstance(read.rows, _SparkRows)
-        groups = [known(number) for number in range(n_groups)]
-        return replace(read.rows, sent=replace(read.rows.sent, groups=groups))
-
-    def work(
-        self,
-        rows: TaskRows,
-        function: Callable[[Any], Iterator[Given]],
-        columns: Mapping[str, Int64s] | None = None,
-    ) -> TaskRows:
-        assert isinstance(rows, _SparkRows)
-        sent = replace(rows.sent, columns=columns) if columns else rows.sent
-        return replace(rows, sent=sent, function=function)
-
-    def collect(
-        self, rows: TaskRows, stage: str, first: int = 0
-    ) -> Iterator[tuple[int, list[Given]]]:
-        assert isinstance(rows, _SparkRows)
-        assert not first
-        cluster, read, groups = self.cluster, rows.sent.read, rows.sent.groups
-        if rows.function is None:
-            attached = cluster.attach(read.starts[:-1].tolist(), read.rows)
-            listed = cluster.bring(cluster.work(_give_rows, attached))
-            yield from ((1, [(None, from_bytes(data))]) for _, data in listed)
-            return
-        if groups is None:
-            made_of = cluster.bring(rows.made)
-        else:
-            working = partial(_work_on_group, rows.function, cluster.task_bytes)
-            placed = cluster.attach(list(enumerate(groups)), rows.sent.placed)
-            made_of = cluster.bring_once(
-                cluster.work(working, placed, keep=(stage, cluster.task_bytes))
-            )
-        for (number, *known), data in made_of:
-            made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
-            yield number + 1, [made]
-            if groups is not None:
-                self.runner.report(stage, number + 1, len(groups))
-
-    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        tasks, plan = _tasks_of(read), read.reading
-        return read_again_on_executors(tasks, plan, self.cluster, documents, function)
-
-    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        return revisit_on_executors(_tasks_of(read), self.cluster, wanted, function)
-
-    def release(self, read: Read) -> None:
-        _tasks_of(read).rows.unpersist()
 
     def write(
         self,
@@ -289,11 +219,6 @@ class SparkEngine(Engine):
         send = partial(_send_change, self.cluster, n)
         write_on_executors(self.cluster, documents, sides, folder, output_format, change, send)
         runner.report("write", n, n)
-
-
-def _tasks_of(read: Read) -> ReadTasks:
-    assert isinstance(read.rows, _SparkRows)
-    return read.rows.sent.read
 
 
 class _SentFolder:
@@ -374,6 +299,7 @@ class _SparkRows(TaskRows):
     """Rows, and a function's results by partition or by group."""
 
     sent: _SentRows
+    runner: Runner
     function: Callable[[Any], Iterator[Given]] | None = None
 
     @cached_property
@@ -383,6 +309,78 @@ class _SparkRows(TaskRows):
         cluster = self.sent.cluster
         working = partial(_work, self.function, cluster.task_bytes)
         return cluster.stored(cluster.work(working, self.sent.placed))
+
+    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
+        groups = [known(number) for number in range(n_groups)]
+        return replace(self, sent=replace(self.sent, groups=groups))
+
+    def work(
+        self,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> TaskRows:
+        sent = replace(self.sent, columns=columns) if columns else self.sent
+        return replace(self, sent=sent, function=function)
+
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        assert not first
+        cluster, read, groups = self.sent.cluster, self.sent.read, self.sent.groups
+        if self.function is None:
+            attached = cluster.attach(read.starts[:-1].tolist(), read.rows)
+            listed = cluster.bring(cluster.work(_give_rows, attached))
+            yield from ((1, [(None, from_bytes(data))]) for _, data in listed)
+            return
+        if groups is None:
+            made_of = cluster.bring(self.made)
+        else:
+            working = partial(_work_on_group, self.function, cluster.task_bytes)
+            placed = cluster.attach(list(enumerate(groups)), self.sent.placed)
+            made_of = cluster.bring_once(
+                cluster.work(working, placed, keep=(stage, cluster.task_bytes))
+            )
+        for (number, *known), data in made_of:
+            made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
+            yield number + 1, [made]
+            if groups is not None:
+                self.runner.report(stage, number + 1, len(groups))
+
+
+@dataclass(frozen=True)
+class _SparkRead(Read):
+    """Documents of ``tasks``, whose columns are on executors."""
+
+    cluster: Cluster
+    tasks: ReadTasks
+
+    def meet(
+        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        cluster, tasks = self.cluster, self.tasks
+        n_bytes = self.n_documents * keys.n_kinds * keys.row_bytes
+        least = _PARTITIONS_A_SLOT * cluster.slots
+        n_partitions = max(least, -(-n_bytes * _MEETING_ROOM // cluster.task_bytes))
+        attached = cluster.attach(tasks.parts_of(given), tasks.rows)
+        sent = cluster.work(partial(_send_keys, keys, n_partitions), attached)
+        return cluster.results(partial(_meet, function), cluster.place(sent, n_partitions))
+
+    def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
+        cluster, tasks = self.cluster, self.tasks
+        places = partitions.places_of_all(self.n_documents)
+        picked = []
+        for start, stop in tasks.ranges:
+            rows = np.flatnonzero(places[start:stop] >= 0)
+            picked.append((rows, places[start:stop][rows]))
+        attached = cluster.attach(picked, tasks.rows)
+        sent = cluster.work(partial(_send_picked, pick, partitions.bounds), attached)
+        placed = cluster.place(sent, len(partitions))
+        return _SparkExchanged(cluster, tasks, self.reading, partitions, placed)
+
+    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        skip_bad = self.reading.skip_bad
+        return read_again_on_executors(self.tasks, self.cluster, documents, function, skip_bad)
+
+    def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        return revisit_on_executors(self.tasks, self.cluster, wanted, function)
 
 
 @sending

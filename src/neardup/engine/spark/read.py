@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -274,7 +275,10 @@ def read_on_executors(
         make_catalogue(sources, plan, batches)
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
-    return ReadTasks(tasks, rows, offsets_of(counts), catalogues, tuple(lists))
+    read = ReadTasks(tasks, rows, offsets_of(counts), catalogues, tuple(lists))
+    # Executors free the rows when the job has no use for them any more.
+    weakref.finalize(read, rows.unpersist).atexit = False
+    return read
 
 
 def _read(
@@ -332,16 +336,16 @@ def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tupl
 
 
 def read_again_on_executors(
-    read: ReadTasks, plan: ReadingPlan, cluster: Cluster, documents: Int64s, function: OfTexts[R]
+    read: ReadTasks, cluster: Cluster, documents: Int64s, function: OfTexts[R], skip_bad: bool
 ) -> Iterator[R]:
-    """Read some documents again, task by task, as ``Engine.read_again``."""
+    """Read some documents again, task by task, as ``Read.again``."""
     tasks = []
     for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
         first, behind = np.searchsorted(documents, [start, stop]).tolist()
         if first < behind:
             wanted = read.wanted(number, documents[first:behind])
             tasks.append((number, task, wanted, function.part(first, behind)))
-    reading = partial(in_tasks, partial(_read_again, read.columns, plan.skip_bad))
+    reading = partial(in_tasks, partial(_read_again, read.columns, skip_bad))
     return cluster.results(reading, cluster.lay_out(tasks))
 
 
@@ -360,7 +364,7 @@ def _read_again(
 def revisit_on_executors(
     read: ReadTasks, cluster: Cluster, wanted: Bools, function: Callable[[Revisited], R]
 ) -> Iterator[R]:
-    """Read signed documents of the last collection again, as ``Engine.revisit``."""
+    """Read signed documents of the last collection again, as ``Read.revisit``."""
     are_wanted: Bools = np.zeros(int(read.starts[-1]), np.bool_)
     are_wanted[len(are_wanted) - len(wanted) :] = wanted
     tasks = [

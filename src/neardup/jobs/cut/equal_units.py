@@ -88,24 +88,23 @@ def cut_equal_passages(
     with engine.stage("cut") as note:
         n_other = len(other)
         found = find_repeats(
-            partial(_each_part, engine, read.rows),
-            _TokensAgain(engine, read),
+            partial(_each_part, read.rows),
+            _TokensAgain(read, engine.workspace),
             np.concatenate([np.arange(n_other), n_other + keep_order(own, plan.keep)]),
             plan.min_tokens,
             plan.options.min_documents or 1,
             n_against=n_other,
         )
-        engine.release(read)
         note(passages=len(found))
     with engine.stage("locate"):
         gone = RemovedPassages(similarities=np.ones(len(found)), **vars(found))
-        spans = locate_cuts(gone, (other, own), plan, partial(engine.read_again, read))
+        spans = locate_cuts(gone, (other, own), plan, read.again)
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-def _each_part(engine: Engine, rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
+def _each_part(rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
     """Process the samples of all documents: an ``EachPart``."""
-    for _, made in engine.collect(engine.work(rows, partial(_look_at, look)), "cut"):
+    for _, made in rows.work(partial(_look_at, look)).collect("cut"):
         yield from (found for found, _ in made)
 
 
@@ -152,13 +151,13 @@ class Tokens:
 class _TokensAgain:
     """Reader of documents' tokens, into memory or a mapped file."""
 
-    def __init__(self, engine: Engine, read: Read) -> None:
-        self._engine, self._read = engine, read
+    def __init__(self, read: Read, workspace: Workspace) -> None:
+        self._read, self._workspace = read, workspace
         self._names = map("tokens-{}".format, count())
 
     def __call__(self, documents: Int64s) -> TokenLists:
         n_tokens = np.concatenate([each.n_tokens for each in self._read.catalogues])[documents]
-        tokenizer, workspace = self._read.reading.shingles.tokenizer, self._engine.workspace
+        tokenizer, workspace = self._read.reading.shingles.tokenizer, self._workspace
         name, tokens = next(self._names), Tokens(tokenizer, n_tokens)
         with (
             GrowingArray(name, np.uint64, workspace, share=_TOKENS_SHARE) as values,
@@ -166,7 +165,7 @@ class _TokensAgain:
         ):
             has_heads = heads.is_there or not tokenizer.splits_characters
             if not (values.is_there and has_heads):
-                for found in self._engine.read_again(self._read, documents, tokens):
+                for found in self._read.again(documents, tokens):
                     if not values.is_there:
                         values.append(found.values)
                     if not has_heads:
@@ -328,7 +327,7 @@ class ExchangedSpans:
                 spans._add(batch)
         return spans
 
-    def collect(self, engine: Engine, gone: TaskRows) -> list[Repeated]:
+    def collect(self, gone: TaskRows) -> list[Repeated]:
         """Collect removed units, and return the most repeated units."""
         # Per group of partitions: the next partition, the number of removed units, and the most
         # repeated ones.
@@ -336,7 +335,7 @@ class ExchangedSpans:
             each for each in self._shuffle.done() if each is not None
         ]
         with self._shuffle:
-            for behind, made in engine.collect(gone, "cut", known[-1][0] if known else 0):
+            for behind, made in gone.collect("cut", known[-1][0] if known else 0):
                 most = Repeated.most(each for found, _ in made for each in found)
                 batches = [batch for _, batch in made if batch is not None]
                 size, n_bytes = sum(map(len, batches)), sum(batch.nbytes for batch in batches)
@@ -419,11 +418,10 @@ def cut_equal_units(
             # The other collection has no documents then.
             more[_RANK] = keep_ranks(own, plan.keep)
         rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
-        gone = engine.work(read.rows, rules.settle, more)
+        gone = read.rows.work(rules.settle, more)
         bounds = _part_documents(own, plan.min_tokens)
         spans = ExchangedSpans(engine.workspace, bounds)
-        most = spans.collect(engine, gone)
-        engine.release(read)
+        most = spans.collect(gone)
         note(units=len(spans))
     columns, replacement = own.columns.texts, plan.options.replacement
     change = Change(

@@ -286,17 +286,16 @@ def cut_passages(
         read = engine.read(read_collections(sources, against, plan), _hash_block, "rows")
         other, own = read.catalogues
         sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
-        columns = collect_columns(engine, read, "tokens", _COLUMNS)
+        columns = collect_columns(read, "tokens", _COLUMNS, engine.workspace)
         offsets = offsets_of(np.concatenate(sizes))
         tokens = TokenLists(columns[_TOKEN], offsets, columns[_HEAD])
-        engine.release(read)
         note(documents=len(own), tokens=len(tokens.values))
     with engine.stage("cut") as note:
         order = np.concatenate([np.arange(len(other)), len(other) + keep_order(own, plan.keep)])
         found = _find_similar(engine, tokens, order, len(other), plan)
         note(passages=len(found))
     with engine.stage("locate"):
-        spans = locate_cuts(found, (other, own), plan, partial(engine.read_again, read))
+        spans = locate_cuts(found, (other, own), plan, read.again)
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
@@ -320,7 +319,10 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
 
 
 def collect_columns(
-    engine: Engine, read: Read, name: str, columns: Mapping[str, tuple[npt.DTypeLike, float]]
+    read: Read,
+    name: str,
+    columns: Mapping[str, tuple[npt.DTypeLike, float]],
+    workspace: Workspace,
 ) -> dict[str, Any]:
     """Return columns of all rows, in memory or mapped files.
 
@@ -329,11 +331,11 @@ def collect_columns(
     with ExitStack() as stack:
         growing = {
             column: stack.enter_context(
-                GrowingArray(f"{name}-{column}", dtype, engine.workspace, share=share)
+                GrowingArray(f"{name}-{column}", dtype, workspace, share=share)
             )
             for column, (dtype, share) in columns.items()
         }
-        for _, [(_, batch)] in engine.collect(read.rows, "read"):
+        for _, [(_, batch)] in read.rows.collect("read"):
             assert batch is not None
             for column, values in growing.items():
                 if column in batch.schema.names:

@@ -119,10 +119,9 @@ def cut_units(
         other, own = read.catalogues
         share = _LISTED_SHARE / len(_COLUMNS)
         columns = dict.fromkeys(_COLUMNS, (np.int64, share))
-        units = ListedUnits(*collect_columns(engine, read, "units", columns).values())
+        units = ListedUnits(*collect_columns(read, "units", columns, engine.workspace).values())
         note(documents=len(own), units=len(units))
     with engine.stage("cut") as note:
-        engine.release(read)
         assignment = _decide(engine, read, units, plan)
         spans = _spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
@@ -239,11 +238,9 @@ def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -
     signed = engine.read(collections, sign_block)
     other, own = signed.catalogues
     ranks = keep_ranks(read.catalogues[-1], plan.keep)[listed.documents]
-    signed = signed._replace(catalogues=(other, replace(own, order=pa.array(ranks))))
-    contents = find_contents(engine, signed, how.keep)
-    assignment = assign(contents, choose_by_buckets(engine, signed, contents, how))
-    engine.release(signed)
-    return assignment
+    signed = replace(signed, catalogues=(other, replace(own, order=pa.array(ranks))))
+    contents = find_contents(signed, how.keep)
+    return assign(contents, choose_by_buckets(engine, signed, contents, how))
 
 
 def _spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:

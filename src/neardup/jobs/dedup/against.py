@@ -295,7 +295,7 @@ def add_to_index(
     count = engine.runner.counter("add", int(stay.sum()))
     n_added = 0
     reading = partial(_read_signed, own.columns, new.index.scheme)
-    for documents in engine.revisit(read, stay, reading):
+    for documents in read.revisit(stay, reading):
         ids = documents.batch.ids
         check_unknown(new.index, ids, documents.places, own.columns)
         new.writer.add(documents.batch)

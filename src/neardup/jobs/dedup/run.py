@@ -183,13 +183,10 @@ def deduplicate_sources(
     with engine.stage("read") as note:
         read = sign_documents(engine, sources, other.sources, plan)
         first_denied = None if other.index is None else other.index.first_denied
-        contents = find_contents(engine, read, plan.keep, first_denied)
+        contents = find_contents(read, plan.keep, first_denied)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
-    try:
-        decided = _decide(engine, read, contents, plan)
-        result = _conclude(engine, read, other, decided)
-    finally:
-        engine.release(read)
+    decided = _decide(engine, read, contents, plan)
+    result = _conclude(engine, read, other, decided)
     write_rows_by(result, engine.write)
     return result
 

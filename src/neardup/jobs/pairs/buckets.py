@@ -57,7 +57,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
     n_bands = plan.banding.bands
 
     def find_partitions() -> Partitions:
-        roots = find_components(engine, read, contents, n_bands)
+        roots = find_components(read, contents, n_bands)
         return pack_components(
             roots,
             contents,
@@ -68,7 +68,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
         )
 
     partitions = Partitions.kept(engine.workspace, find_partitions)
-    exchanged = exchange_candidates(engine, read, partitions, n_bands)
+    exchanged = exchange_candidates(read, partitions, n_bands)
     exchanged = exchanged.with_sets(np.ones(len(partitions.documents), np.bool_))
     return Bucketed(contents, partitions, exchanged, read.known.blocking_keys())
 

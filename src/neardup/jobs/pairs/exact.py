@@ -269,7 +269,6 @@ class BlockedJoin:
     all records as of ``Join.run``.
     """
 
-    engine: Engine
     whole: Join
     sets: UnitSets
     rows: TaskRows
@@ -289,11 +288,9 @@ class BlockedJoin:
         """Cut records into blocks, and group possibly similar records."""
         blocks = RecordBlocks.cut(records, whole.costs, engine)
         units = blocks.units(whole)
-        rows = engine.group(
-            read, len(units), lambda number: blocks.records_of(units[number], whole)
-        )
+        rows = read.rows.group(len(units), lambda number: blocks.records_of(units[number], whole))
         sets = UnitSets(scheme, is_only=len(units) == 1)
-        return cls(engine, whole, sets, rows, len(units), sides)
+        return cls(whole, sets, rows, len(units), sides)
 
     def steps(self) -> Iterator[Self]:
         """Yield the join with falling thresholds, ending with its own.
@@ -320,8 +317,8 @@ class BlockedJoin:
         """Yield the ascending pairs of each unit from ``first`` on."""
         # Tasks do not need the sizes of all records.
         join = self.whole.of(self.sets.none, None)
-        joined = self.engine.work(self.rows, UnitJoin(self.sets, join, self.sides, limit).run)
-        for _, made in self.engine.collect(joined, "join", first):
+        joined = self.rows.work(UnitJoin(self.sets, join, self.sides, limit).run)
+        for _, made in joined.collect("join", first):
             for counts, batch in made:
                 assert batch is not None
                 yield ScoredPairs(*map(_numbers, batch.columns)), self.whole.counted(*counts)
@@ -550,9 +547,9 @@ class PairContents(NumberedContents):
         return shared
 
 
-def find_pair_contents(engine: Engine, read: Read) -> PairContents:
+def find_pair_contents(read: Read) -> PairContents:
     """Find the first document of each content."""
-    return PairContents(read.catalogues, find_firsts(engine, read, None))
+    return PairContents(read.catalogues, find_firsts(read, None))
 
 
 class Records(NamedTuple):
@@ -575,7 +572,7 @@ def scheme_of(plan: PairPlan) -> SetScheme:
 def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
     """Make the records of all documents, sets or strings."""
     scheme = scheme_of(plan)
-    contents = find_pair_contents(engine, read)
+    contents = find_pair_contents(read)
     documents = np.flatnonzero(contents.is_content)
     of_documents = contents.places_of(documents)[contents.firsts]
     of_documents[contents.firsts < 0] = -1

@@ -468,11 +468,10 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         records = make_records(engine, read, plan)
         # Digests are in memory until here.
-        read = read._replace(known=SignedBatches(0))
+        read = replace(read, known=SignedBatches(0))
         note(documents=sum(map(len, catalogues)), records=len(records.join.whole.own_scores))
     with engine.stage("join") as note:
         matches = find_matches(records, plan.options, engine.workspace)
-        engine.release(read)
         note(pairs=matches.n_pairs)
     return catalogues, matches, n_outside
 
@@ -485,11 +484,10 @@ def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -
         read = engine.read(collections, sign_block)
         catalogues, keys = read.catalogues, read.known.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
-        found = meet_in_buckets(engine, read, find_pair_contents(engine, read), plan)
+        found = meet_in_buckets(engine, read, find_pair_contents(read), plan)
         note(documents=sum(map(len, catalogues)), candidates=len(found.partitions.documents))
     with engine.stage("join") as note:
         matches = join_partitions(engine, found, plan)
-        engine.release(read)
         note(records=matches.n_records, pairs=matches.n_pairs)
     return catalogues, matches, n_outside
 
