@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import lzma
-import os
 import shutil
 import stat
 import tarfile
@@ -106,7 +105,6 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[ArchiveM
             with _damage(*place), member.open() as stream:
                 # Of members of one name the last stands, as if all had been unpacked.
                 copies[name] = spool.copy(stream, str(len(copies)), copies.get(name))
-    _check_no_folders(archive, copies)
     return [ArchiveMember.of(archive, name, copy, spool) for name, copy in copies.items()], others
 
 
@@ -122,28 +120,13 @@ def _damage(what: str, place: str) -> Iterator[None]:
 
 
 def _plain_name(name: str, archive: str) -> str:
-    """Return a name as a relative path below the archive.
-
-    Programs for Windows write backslashes; there a name may also begin with a drive.
-    """
+    """Return a name as a relative path below the archive."""
     if "\0" in name:
         message = f"the name {name!r} of a member has a null character; {UNPACK}"
         raise InvalidInputError(message, path=archive)
+    # Programs for Windows write backslashes.
     parts = name.replace("\\", "/").split("/")
-    if os.name == "nt":
-        parts = [part.rpartition(":")[2] for part in parts]
     return "/".join(part for part in parts if part not in ("", ".", ".."))
-
-
-def _check_no_folders(archive: str, copies: dict[str, Path]) -> None:
-    """Raise if a member is inside another member's path."""
-    for name in copies:
-        parts = name.split("/")
-        for count in range(1, len(parts)):
-            folder = "/".join(parts[:count])
-            if folder in copies:
-                message = f"{folder!r} is a file, and the folder of {name!r}; {UNPACK}"
-                raise InvalidInputError(message, path=archive)
 
 
 class _Spool:

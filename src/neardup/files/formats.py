@@ -86,7 +86,7 @@ FORMATS = (
     FileFormat("epub", (".epub",), "office_documents:open_epub", True, "documents", "resiliparse"),
     FileFormat("pdf", (".pdf",), "pdf", True, "documents", "pypdfium2"),
     FileFormat("html", (".html", ".htm", ".xhtml"), "html", True, "pages", "resiliparse"),
-    FileFormat("warc", (".warc", ".wet"), "warc", True, "pages", "resiliparse"),
+    FileFormat("warc", (".warc", ".wet"), "warc", True, "pages", "fastwarc"),
     FileFormat("bytes", (), "plain"),
 )
 """All formats, in the order in which messages name them."""

@@ -10,19 +10,19 @@ from __future__ import annotations
 import gzip
 import re
 from io import BytesIO
-from itertools import chain, islice
+from itertools import chain, count
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
+from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
-from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, RawBlock, RawRows, RawSource
+from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
 
@@ -119,14 +119,10 @@ class WarcSource(RawSource):
 
     def _records(self, stream: InputStream) -> Iterator[tuple[int, WarcRecord]]:
         """Yield all records with their numbers, counted from 1."""
-        try:
-            from fastwarc.warc import ArchiveIterator
-        except ImportError:
-            raise MissingExtraError("pages", _KIND) from None
+        from fastwarc.warc import ArchiveIterator
+
         records = ArchiveIterator(_Forward(stream), parse_http=False, max_header_len=_HEADER_BYTES)
-        number = 0
-        while True:
-            number += 1
+        for number in count(1):
             try:
                 record = next(records, None)
             except NeardupError:
@@ -164,36 +160,23 @@ class WarcSource(RawSource):
 
     def _first_record(self) -> bytes:
         with self.open() as stream:
-            for _, record in islice(self._records(stream), 1):
-                return _written(record) if _kind(record) == "warcinfo" else b""
-        return b""
+            _, first = next(self._records(stream), (0, None))
+            return b"" if first is None or _kind(first) != "warcinfo" else _written(first)
 
 
 class _Forward:
-    """A forward-only stream for FastWARC, without a byte-order mark."""
+    """A forward-only stream for FastWARC, which asks for its position."""
 
     def __init__(self, stream: InputStream) -> None:
         self._stream, self._position = stream, 0
-        self._head = stream.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
 
-    def read(self, size: int = -1) -> bytes:
-        size = BLOCK_BYTES if size < 0 else size
-        data, self._head = self._head[:size], self._head[size:]
-        data += self._stream.read(size - len(data))
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
         self._position += len(data)
         return data
 
     def tell(self) -> int:
         return self._position
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        raise OSError("the file is read from its start")
-
-    def close(self) -> None:
-        pass
-
-    def seekable(self) -> bool:
-        return False
 
 
 def _page_record(record: WarcRecord) -> bytes | None:
@@ -283,32 +266,24 @@ class _WarcBlock(RawBlock):
         )
         good = ~problems.bad
         others = [page for page, is_good in zip(pages, good, strict=True) if is_good]
-        rows = parse_arrow(
-            _columns_of(others, columns.names, texts),
-            raw.numbers[good],
-            columns,
-            path=self.path,
-            skip_bad=skip_bad,
-        )
+        table = _columns_of(others, columns.names, texts)
+        rows = parse_arrow(table, raw.numbers[good], columns, path=self.path, skip_bad=skip_bad)
         return problems.with_bad_rows(rows)
 
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         """Return some columns, extracting texts only if requested."""
         there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
-        has_text = names is None or "text" in names
-        texts = self._parse(raw, ColumnNames(), skip_bad=False).text if has_text else None
+        texts = self._parse(raw, ColumnNames(), skip_bad=False).text if "text" in there else None
         return _columns_of([_Page(raw[index]) for index in range(len(raw))], there, texts)
 
 
 def _columns_of(pages: list[_Page], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
     """Return some columns of pages, with given texts if requested."""
-    columns = {
-        name: texts
-        if name == "text"
-        else pa.array([page.values[name] for page in pages], _SCHEMA.field(name).type)
-        for name in names
-    }
-    return pa.table(columns)
+    values = [page.values for page in pages]
+    table = pa.Table.from_pylist(values, pa.schema([_SCHEMA.field(name) for name in names]))
+    if texts is None:
+        return table
+    return table.set_column(table.column_names.index("text"), "text", texts)
 
 
 class _Page:

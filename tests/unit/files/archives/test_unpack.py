@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
-from neardup.files import archives as unpacking
 from neardup.files.archives import ArchiveMember
 from neardup.files.formats import TAR_ENDINGS
 from neardup.files.inputs import resolve_paths
@@ -122,26 +121,10 @@ def test_names__that_come_twice(ending):
 
 
 @every_kind
-@pytest.mark.parametrize("items", [[("a.txt", b""), ("a.txt/b.txt", b"")]], ids=["file"])
-def test_names__of_a_file_and_of_a_folder(ending, items):
-    put(f"A{ending}", archive_of(ending, items))
-    message = rf"^A{ending}: 'a\.txt' is a file, and the folder of 'a\.txt/b\.txt'; unpack it and"
-    with pytest.raises(InvalidInputError, match=message):
-        resolve_paths([f"A{ending}"])
-
-
-@every_kind
-def test_names__of_windows(ending, monkeypatch):
+def test_names__of_windows(ending):
     items = [("x\\a.txt", b""), ("C:\\b.txt", b""), ("..\\..\\C:c.txt", b"")]
     put(f"A{ending}", archive_of(ending, items))
     assert names(f"A{ending}") == ["C:/b.txt", "C:c.txt", "x/a.txt"]
-    assert [unpacking._plain_name(name, "") for name, _ in items] == [
-        "x/a.txt",
-        "C:/b.txt",
-        "C:c.txt",
-    ]
-    monkeypatch.setattr(unpacking.os, "name", "nt")
-    assert [unpacking._plain_name(name, "") for name, _ in items] == ["x/a.txt", "b.txt", "c.txt"]
 
 
 def test_names__that_are_not_unicode():
