@@ -260,51 +260,12 @@ def test_dedup__goes_on_unless_a_file_has_changed(run, here, write_file):
         assert (goes_on, files_of(here / "out") == expected) == (not has_changed, not has_changed)
 
 
-@pytest.mark.parametrize("how", [("--exact",), (), ("--exact", "--unit", "lines")])
-def test_cut__out_of_each_file(run, students, here, how):
-    outcome = run("cut", students, *PROGRAM, "-o", "out", "--min-tokens", "5", *how)
-    assert outcome.code == 0
-    kept = {name: (here / "out/kept" / name).read_text() for name in (
-        "alice/src/a.py", "alice/src/b.py", "bob/main.py", "bob/util/more.py", "carol/x.py"
-    )}  # fmt: skip
-    assert kept["alice/src/a.py"] == words(0) + words(1)
-    assert kept["alice/src/b.py"].split() == words(2).split()
-    assert kept["bob/main.py"].split() == ["#", "mine", *words(3).split()]
-    assert kept["bob/util/more.py"].split() == words(4).split()
-    table = pq.read_table(here / "out/removed.parquet").to_pylist()
-    firsts = {}
-    for row in table:
-        firsts.setdefault((row["id"], row["place"].split(",")[0]), row)
-    places = [
-        (key[0], row["place"], row["kept_id"], row["kept_place"]) for key, row in firsts.items()
-    ]
-    assert sorted(places) == [
-        ("alice", "src/b.py, line 11, column 1", "alice", "src/a.py, line 1, column 1"),
-        ("bob", "main.py, line 12, column 1", "alice", "src/b.py, line 1, column 1"),
-        ("bob", "util/more.py, line 3, column 1", "alice", "src/a.py, line 11, column 1"),
-    ]
-    assert run("report", "out", students, *PROGRAM, "-o", "page.html").code == 0
-    assert "src/a.py, line 1, column 1" in (here / "page.html").read_text()
-    # What has been written is cut no more.
-    again = run("cut", "out/kept", *PROGRAM, "-o", "again", "--min-tokens", "5", *how)
-    assert again.out.startswith("3 documents: 0 spans cut")
-
-
-def test_cut__named_passages_against_others(run, students, here):
-    align = ("align", students, *PROGRAM, "-o", "shared.parquet", "--min-tokens", 20)
-    assert run(*align).code == 0
-    cut = ("cut", students, *PROGRAM, "-o", "out", "--named-in", "shared.parquet")
-    assert run(*cut).code == 0
-    assert (here / "out/kept/bob/main.py").read_text().split() == ["#", "mine", *words(3).split()]
-    table = pq.read_table(here / "out/removed.parquet").to_pylist()
-    assert {row["kept_place"] for row in table} == {two[1] for two in SHARED}
-    against = ("cut", "subs/bo*", "--against", "subs/alic*", *PROGRAM, "-o", "other", "--exact")
-    assert run(*against, "--min-tokens", "5").code == 0
-    table = pq.read_table(here / "other/removed.parquet").to_pylist()
-    assert {row["kept_place"] for row in table} == {two[1] for two in SHARED}
-    plain = ("cut", "subs/bob/main.py", "--against", "subs/alice/src/b.py", "--exact")
-    assert run(*plain, "-o", "plain", "--min-tokens", "5").code == 0
-    assert "place" not in pq.read_table(here / "plain/removed.parquet").column_names
+def test_cut__takes_files_alone(students, fails):
+    fails(
+        *("cut", students, *PROGRAM, "-o", "out", "--min-tokens", "5"),
+        error="subs/alice: text cannot be cut out of the files of a folder, written back byte for "
+        "byte; cut it out of its text, which dedup writes with --format jsonl",
+    )
 
 
 def test_sketch__and_where(run, books, here):

@@ -394,16 +394,13 @@ def take_place(content: Path, target: Path) -> None:
 
 def exchange(one: Path, other: Path) -> bool:
     """Exchange two paths atomically, or return False if unsupported."""
-    names = os.fsencode(one), os.fsencode(other)
     try:
-        library = ctypes.CDLL(None, use_errno=True)
-        if sys.platform == "linux":
-            # AT_FDCWD, a current folder for each path, and RENAME_EXCHANGE.
-            status = library.renameat2(-100, names[0], -100, names[1], 2)
-        else:
-            status = library.renamex_np(*names, 2)
+        # AT_FDCWD, a current folder for each path, and RENAME_EXCHANGE.
+        status = ctypes.CDLL(None, use_errno=True).renameat2(
+            -100, os.fsencode(one), -100, os.fsencode(other), 2
+        )
     except (OSError, TypeError, AttributeError):
-        # Windows has no library without a name, and other systems have neither function.
+        # Only Linux has the function, and Windows no library without a name.
         return False
     number = ctypes.get_errno() if status else 0
     if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):

@@ -19,7 +19,6 @@ from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter, Source
 from neardup.files.streams import NamedFile, path_of
 from neardup.options.groups import InputOptions
-from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
@@ -111,6 +110,7 @@ class FolderSource(Source):
     """
 
     is_one_row = True
+    uncuttable = "the files of a folder"
 
     def __init__(
         self, origin: str, name: str, files: Sequence[Source], names: Sequence[str]
@@ -216,33 +216,8 @@ class _FolderBlock(RowBlock):
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Cut spans out of the files, but not separators."""
-        blocks = []
-        texts = [block.parse(ColumnNames()).text[0].as_py() for block in self.blocks]
-        is_open = np.ones(len(cuts), np.bool_)
-        for block, text, begin in zip(self.blocks, texts, _starts(texts), strict=True):
-            starts: Int64s = np.maximum(cuts.starts - begin, 0)
-            stops: Int64s = np.minimum(cuts.stops - begin, len(text))
-            is_here = starts < stops
-            # A span takes the space around it along, but none of other files.
-            for span in np.flatnonzero(is_here & (stops - starts < cuts.stops - cuts.starts)):
-                is_here[span] = not text[starts[span] : stops[span]].isspace()
-            # One that goes on in a second file is replaced in the first only.
-            for is_new in (True, False):
-                own = is_here & (is_open == is_new)
-                if own.any():
-                    block = block.with_cuts(
-                        replace(
-                            cuts,
-                            rows=cuts.rows[own],
-                            starts=starts[own],
-                            stops=stops[own],
-                            replacement=cuts.replacement if is_new else "",
-                        )
-                    )
-            is_open &= ~is_here
-            blocks.append(block)
-        return _FolderBlock(self._source, self._names, blocks)
+        """Raise, as a job refuses to cut folders."""
+        raise NotImplementedError
 
 
 def _starts(texts: Sequence[str]) -> list[int]:

@@ -11,7 +11,7 @@ import gzip
 import re
 from io import BytesIO
 from itertools import chain, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -121,7 +121,8 @@ class WarcSource(RawSource):
         """Yield all records with their numbers, counted from 1."""
         from fastwarc.warc import ArchiveIterator
 
-        records = ArchiveIterator(_Forward(stream), parse_http=False, max_header_len=_HEADER_BYTES)
+        reader: Any = _Forward(stream)
+        records = ArchiveIterator(reader, parse_http=False, max_header_len=_HEADER_BYTES)
         for number in count(1):
             try:
                 record = next(records, None)

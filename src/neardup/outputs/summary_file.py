@@ -70,22 +70,17 @@ def _load(folder: str) -> dict[str, Any]:
     with reading(path), InputStream(path) as stream:
         content = stream.read(_MOST_BYTES)
     try:
-        return _parse(content, folder)
-    except RecursionError:
-        raise _no_summary(folder, "nested too deeply") from None
-
-
-def _parse(content: bytes, folder: str) -> dict[str, Any]:
-    try:
-        summary = json.loads(content.decode(), object_pairs_hook=_no_key_twice)
+        summary = json.loads(content.decode())
         # Half of a surrogate pair may be escaped.
         json.dumps(summary, ensure_ascii=False).encode()
-    except UnicodeError:
-        raise _no_summary(folder, "no UTF-8") from None
-    except ValueError:
-        raise _no_summary(folder, "no JSON") from None
+    except (ValueError, RecursionError):
+        summary = None
     if not isinstance(summary, dict):
-        raise _no_summary(folder, "no JSON object")
+        message = (
+            f"its {SUMMARY} is no JSON object; name a folder that `neardup dedup`, `cut` or `drop` "
+            "has written"
+        )
+        raise InvalidInputError(message, path=folder)
     return summary
 
 
@@ -178,22 +173,6 @@ def _digest_of_table(folder: str, name: str) -> str:
         for block in read_blocks(stream, _BLOCK_BYTES):
             digest.update(block)
     return f"sha256:{digest.hexdigest()}"
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        message = "a key comes twice"
-        raise ValueError(message)
-    return values
-
-
-def _no_summary(folder: str, reason: str) -> InvalidInputError:
-    message = (
-        f"its {SUMMARY} is {reason}; name a folder that `neardup dedup`, `cut` or `drop` has "
-        "written"
-    )
-    return InvalidInputError(message, path=folder)
 
 
 Job = Literal["dedup", "cut", "drop"]

@@ -375,12 +375,7 @@ class TableRows:
     @classmethod
     def of_table(cls, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> TableRows:
         """Take a table in memory, without copying its data."""
-
-        def blocks() -> Iterator[RowBlock]:
-            for start in range(0, len(table), block_rows):
-                yield TableBlock(table.slice(start, block_rows), start + 1)
-
-        return cls(table.schema, len(table), blocks)
+        return cls.of_reader(lambda: table.to_reader(block_rows), len(table))
 
     @classmethod
     def of_reader(cls, read: Callable[[], pa.RecordBatchReader], n_rows: int) -> TableRows:

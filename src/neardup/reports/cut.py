@@ -55,8 +55,7 @@ class CutTable:
         """Read the table of removed spans."""
         if not set(_COLUMNS) <= set(rows.schema.names):
             return cls(pa.table({name: pa.array([], pa.string()) for name in _COLUMNS}), summary)
-        names = [*_COLUMNS, *(n for n in ("place", "kept_place") if n in rows.schema.names)]
-        return cls(rows.to_table(*names), summary)
+        return cls(rows.to_table(*_COLUMNS), summary)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -273,8 +272,7 @@ def _example(cut: CutTable, texts: Mapping[Key, str], number: int, title: str) -
         span = row[start] or 0, row[end] or 0
         text = None if key is None else texts.get(key)
         document = Document(key[1] if key else "?", None, None, text and text[slice(*span)])
-        cited = row.get("kept_place" if start.startswith("kept") else "place")
-        sides.append((document, cite(*span, cited), span, text))
+        sides.append((document, cite(*span), span, text))
     (own, own_place, span, text), (other, other_place, _, _) = sides
     similarity = row["similarity"]
     title += "" if similarity is None else f": similarity {similarity:.4f}"

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.cuts import Cuts
 from neardup.files.folders import SEPARATOR, FolderSource
 from neardup.files.inputs import resolve_inputs, resolve_paths
 from neardup.files.rows import ColumnNames, Source
-from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions, ReadingOptions
 from neardup.options.passages import AlignOptions
 
@@ -201,38 +199,3 @@ def test_options__that_exclude_each_other(kind):
 def test_resolve_inputs__folder_as_a_path(tree):
     [source] = resolve_inputs(tree / "book", InputOptions(document="folder"))
     assert source.name == "book"
-
-
-def cut(tree, spans: list[tuple[int, int]], replacement: str = "") -> list[str]:
-    """Cut spans out of files, and give these as they are written."""
-    [source] = resolve_paths(["cut"], InputOptions(document="folder"))
-    [block] = source.blocks()
-    starts, stops = np.array(spans, np.int64).T
-    cuts = Cuts(("text",), np.zeros(len(spans), np.int64), starts, stops, replacement)
-    with source.writer(LocalDestination(tree / "out")) as writer:
-        writer.write(block.with_cuts(cuts), np.ones(1, np.bool_))
-    return [(tree / "out/cut" / name).read_text() for name in ("1.txt", "2.txt", "3.txt")]
-
-
-@pytest.mark.parametrize(
-    ("spans", "replacement", "expected"),
-    [
-        ([(1, 2)], "-", ["a-c\n", " déf", "ghi"]),
-        # One that goes on in the next files is replaced once.
-        ([(1, 8)], "-", ["a-", "éf", "ghi"]),
-        ([(1, 13)], "-", ["a-", "", "hi"]),
-        ([(1, 8), (9, 10), (13, 14)], "-", ["a-", "é-", "g-i"]),
-        ([(1, 8), (9, 10), (13, 14)], "", ["a", "é", "gi"]),
-        # The space around a span goes with it, but not that of other files.
-        ([(0, 7)], "-", ["-", " déf", "ghi"]),
-        ([(3, 8)], "-", ["abc\n", "-éf", "ghi"]),
-        ([(6, 7)], "-", ["abc\n", "-déf", "ghi"]),
-        # Between files there is nothing to cut.
-        ([(4, 6)], "-", ["abc\n", " déf", "ghi"]),
-    ],
-)
-def test_cuts__of_each_file(tree, spans, replacement, expected):
-    for name, text in (("1.txt", "abc\n"), ("2.txt", " déf"), ("3.txt", "ghi")):
-        (tree / "cut").mkdir(exist_ok=True)
-        (tree / "cut" / name).write_text(text)
-    assert cut(tree, spans, replacement) == expected

@@ -43,7 +43,7 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import ROWS_AT_ONCE, Selection, complete_summary, write_rows_by
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -177,12 +177,11 @@ def _check_sources(
 ) -> None:
     """Raise for options without effect, and formats that prevent cuts."""
     check_effect(plan.options, sources, others)
-    for file in (file for source in sources for file in source.files):
+    for file in (file for source in sources for file in (source, *source.files)):
         if file.uncuttable is not None:
             message = (
-                f"text cannot be cut out of {file.uncuttable}, which is written back byte for "
-                "byte; cut it out of its text, which dedup writes with format='jsonl' "
-                "(--format jsonl)"
+                f"text cannot be cut out of {file.uncuttable}, written back byte for byte; cut it "
+                "out of its text, which dedup writes with format='jsonl' (--format jsonl)"
             )
             raise InvalidInputError(message, path=file.origin)
 
@@ -347,10 +346,6 @@ def cut(
     return with_warning(result)
 
 
-def _is_folder(source: Source) -> bool:
-    return "document folder" in source.input_options
-
-
 class CutResult(Selection):
     """Shortened texts, the removed spans, and their kept copies.
 
@@ -411,8 +406,7 @@ class CutResult(Selection):
         ``id``, ``start``, ``end``, ``kept_id``, ``kept_start``, ``kept_end``, ``similarity``,
         ``file``, ``row`` and ``kept_in``, the collection of the kept copy: ``input`` or
         ``against``. Positions are characters of the original texts, ends exclusive. Spans of a
-        document may overlap, and one may extend over an earlier removal. For folders as documents,
-        ``place`` and ``kept_place`` name file, line and column.
+        document may overlap, and one may extend over an earlier removal.
         """
         return self._tables()["removed.parquet"].read_all()
 
@@ -436,37 +430,7 @@ class CutResult(Selection):
             "row": self._documents.numbers[spans.documents],
             "kept_in": self._keepers.places(spans, first),
         }
-        if any(map(_is_folder, (*self._other.sources, *self._documents.sources))):
-            own = spans.documents + len(self._other)
-            columns["place"] = self._places(own, spans.starts)
-            columns["kept_place"] = self._places(spans.kept_documents, spans.kept_starts)
         return pa.table(columns)
-
-    def _places(self, documents: Int64s, characters: Int64s) -> pa.Array:
-        """Name positions in folders of both collections, null elsewhere."""
-        import pyarrow as pa
-
-        from neardup.passages.matches import Placer
-
-        placer, n_other = Placer(), len(self._other)
-        places: list[str | None] = [None] * len(documents)
-        for document in np.unique(documents[documents >= 0]).tolist():
-            is_own = document >= n_other
-            catalogue, number = (
-                (self._documents, document - n_other) if is_own else (self._other, document)
-            )
-            source = catalogue.source_of(number)
-            if not _is_folder(source):
-                continue
-            for block in source.blocks():
-                parsed = block.parse(catalogue.columns.only_text())
-                rows = np.flatnonzero(documents == document)
-                found = placer.places(
-                    parsed.text, np.zeros_like(rows), characters[rows], parsed.files
-                )
-                for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
-                    places[row] = place
-        return pa.array(places, pa.large_string())
 
     @cached_property
     def _own_ids(self) -> IdLookup:
