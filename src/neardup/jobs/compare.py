@@ -21,8 +21,8 @@ from neardup.jobs.compare_result import (
     SharedPassage,
     TextSize,
 )
-from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
-from neardup.matching.verify import score_pairs
+from neardup.matching.measures import SET_MEASURES, WeightedJaccard
+from neardup.matching.verify import similarity_of_two
 from neardup.options.choices import Number
 from neardup.options.documents import CompareOptions
 from neardup.options.groups import RunOptions, ShingleOptions, TextOptions, TokenOptions
@@ -45,10 +45,6 @@ from neardup.text.weighting import (
 )
 
 _UNIT = 2**20
-
-# The rows of the two texts, as pairs of rows.
-_A: Int64s = np.zeros(1, np.int64)
-_B: Int64s = _A + 1
 
 
 @dataclass(frozen=True)
@@ -90,9 +86,7 @@ def measure_texts(
         counted = count_documents([frequency_lists(tokens, plan.weighted)])
         weights = replace(weights, frequencies=counted)
     weighted = weighted_sets(tokens, plan.weighted, weights)
-    exact = 0.0
-    if weighted.sizes.min() > 0:
-        exact = float(score_pairs(weighted, _A, _B, WeightedJaccard.lowest())[0])
+    exact = similarity_of_two(weighted, WeightedJaccard.lowest())
     measures.append(Measured(WeightedJaccard.name, "weighted", exact))
     measures += _measure_edits(texts, options)
     a, b = (
@@ -110,19 +104,11 @@ def measure_texts(
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
     """Yield all measures of two sets, 0 for empty sets."""
-    sizes = sets.sizes
-    overlaps = np.zeros(1, np.int64)
-    if sizes.min() > 0:
-        counted = score_pairs(sets, _A, _B, Overlap.lowest())
-        overlaps = counted.astype(np.int64)
-    sides = ((sizes[:1], sizes[1:]), (sizes[1:], sizes[:1]))
+    exchanged = sets.take(np.array([1, 0]))
     for kind in SET_MEASURES:
         measure = kind.lowest()
-        for name, (left, right) in zip(measure.sided_names(), sides, strict=False):
-            score = 0.0
-            if sizes.min() > 0:
-                score = float(measure.similarities(overlaps, left, right)[0])
-            yield name, score
+        for name, both in zip(measure.sided_names(), (sets, exchanged), strict=False):
+            yield name, similarity_of_two(both, measure)
 
 
 def _measure_edits(texts: Texts, options: CompareOptions) -> list[Measured]:

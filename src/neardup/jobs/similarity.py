@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
 from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
-from neardup.matching.verify import score_pairs, similar_to_first
+from neardup.matching.verify import similar_to_first, similarity_of_two
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
 
 # Bytes of texts that are tokenized together.
 _SLICE_BYTES = 1 << 24
-
-# Rows of two texts.
-_A: Int64s = np.zeros(1, np.int64)
-_B: Int64s = _A + 1
 
 
 class Extracted(NamedTuple):
@@ -142,9 +138,7 @@ class _SetScorer:
 
     def similarity(self, a: str, b: str) -> float:
         sets = self._sets(texts_of(a, b), self._counted(a, [b]))
-        if not sets.sizes.all():
-            return 0.0
-        return float(score_pairs(sets, _A, _B, self._lowest)[0])
+        return similarity_of_two(sets, self._lowest)
 
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int

@@ -55,6 +55,13 @@ def _score(
     return overlaps, similarities
 
 
+def similarity_of_two(sets: Sets, measure: Measure) -> float:
+    """Compute the exact similarity of two sets, 0 if one is empty."""
+    if not sets.sizes.all():
+        return 0.0
+    return float(score_pairs(sets, np.array([0]), np.array([1]), measure)[0])
+
+
 def similar_to_first(sets: Sets, measure: Measure) -> tuple[Int64s, Int64s]:
     """Return the sets at the threshold with the first, and what they have in common.
 

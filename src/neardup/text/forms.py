@@ -228,19 +228,15 @@ _PLANE = 0x10000
 ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
+@lru_cache(maxsize=16)
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
     """Return the tables of a tokenizer's rule.
 
     ``rule`` is one of ``RULES``. The first table has a byte per ASCII character, the second an
     entry per code point, as in ``kernels.text.folding``.
     """
-    return _token_tables(rule, _of_characters(normalisation))
-
-
-@lru_cache(maxsize=64)
-def _of_characters(normalisation: Normalisation) -> Normalisation:
-    """Return the normalisation of single characters, equal for many options."""
-    return normalisation.but(unicode_form=None, stem=None)
+    # Tables of single characters, equal for many options.
+    return _token_tables(rule, normalisation.but(unicode_form=None, stem=None))
 
 
 @lru_cache(maxsize=8)

@@ -33,7 +33,7 @@ from neardup.matching.join import (
 )
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import HammingJoin, SetJoin
-from neardup.reading.sign import SignedBatches, SignedBlock, numbers_of, sign_block
+from neardup.reading.sign import SignedBatches, SignedBlock, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.stages.decide import NumberedContents, find_firsts
@@ -228,7 +228,7 @@ class UnitSets:
         runner = None if self._is_only else unit.runner
         found, keys = self._scheme.read(unit.rows(let_go=self._is_only), unit.known, runner), None
         if "key" in unit.known.schema.names:
-            keys = numbers_of(unit.known, "key")
+            keys = unit.known["key"].to_numpy()
             found = found if isinstance(found, TokenLists) else salt_sets(found, keys)
         if self._is_only:
             self._found = found, keys
@@ -246,10 +246,10 @@ class UnitJoin(NamedTuple):
     def run(self, unit: Group) -> Iterator[Given]:
         """Yield the counts of the filters and the ascending pairs."""
         known = unit.known
-        records = numbers_of(known, "record")
+        records = known["record"].to_numpy()
         sides = None if self.sides is None else self.sides[records]
         if "part" in known.schema.names:
-            sides = numbers_of(known, "part") | (np.uint8(BOTH) if sides is None else sides)
+            sides = known["part"].to_numpy() | (np.uint8(BOTH) if sides is None else sides)
         sets, keys = self.sets.read(unit)
         pairs, counts = self.join.of(sets, keys).run(sides, self.limit, unit.runner)
         columns = {
@@ -406,7 +406,7 @@ class SetScheme:
 
         Rows of other documents are ignored. With a runner, its threads copy the sets.
         """
-        documents = numbers_of(known, DOCUMENT)
+        documents = known[DOCUMENT].to_numpy()
         sizes, extents = sizes_of(known), extents_of(known)
         if not len(documents):
             return self.only_sizes(sizes, extents)
@@ -416,7 +416,7 @@ class SetScheme:
             columns["weights"] = np.empty(int(offsets[-1]), np.uint64)
 
         def add(batch: pa.RecordBatch) -> None:
-            found = numbers_of(batch, DOCUMENT)
+            found = batch[DOCUMENT].to_numpy()
             places = np.minimum(np.searchsorted(documents, found), len(documents) - 1)
             wanted = np.flatnonzero(documents[places] == found)
             places = places[wanted]
@@ -493,7 +493,7 @@ def sizes_of(rows: pa.RecordBatch) -> Int64s:
     """Return the number of elements of each document."""
     is_known = "size" in rows.schema.names
     sizes: Int64s = (
-        numbers_of(rows, "size") if is_known else np.diff(rows.column("values").offsets.to_numpy())
+        rows["size"].to_numpy() if is_known else np.diff(rows.column("values").offsets.to_numpy())
     )
     return sizes
 
@@ -502,7 +502,7 @@ def extents_of(rows: pa.RecordBatch) -> Int64s:
     """Return the extent of documents: number of elements, or weight."""
     if "extent" not in rows.schema.names:
         return sizes_of(rows)
-    extents: Int64s = numbers_of(rows, "extent")
+    extents: Int64s = rows["extent"].to_numpy()
     return extents
 
 

@@ -60,7 +60,6 @@ from neardup.reading.sign import (
     SignedBatches,
     check_have_columns,
     counted_shingles,
-    numbers_of,
     sign_block,
     with_frequencies,
 )
@@ -507,7 +506,7 @@ def _match_one_to_one(
         by_distance = plan.is_by_distance
         name = "score" if by_distance else "similarity"
         left, right, ranks = (
-            np.concatenate([np.empty(0, np.int64), *(numbers_of(run, each) for run in parts)])
+            np.concatenate([np.empty(0, np.int64), *(run[each].to_numpy() for run in parts)])
             for each in ("left", "right", name)
         )
         order = np.lexsort((right, left, ranks if by_distance else -ranks))

@@ -20,7 +20,7 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Scored, check_limit
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.sign import columns_there, numbers_of, text_of, where_to_have
+from neardup.reading.sign import columns_there, text_of, where_to_have
 from neardup.reading.texts import Values, read_values
 from neardup.results import TableResult
 from neardup.runs.exchange import SpilledBatches
@@ -131,8 +131,8 @@ def keep_equal(
     n_done = sum(1 for _ in kept)
     with kept:
         for rows in islice(_pieces(runs), n_done, None):
-            left = values[0].take(numbers_of(rows, "left"))
-            right = values[-1].take(numbers_of(rows, "right") - n_left)
+            left = values[0].take(rows["left"].to_numpy())
+            right = values[-1].take(rows["right"].to_numpy() - n_left)
             stays = pa.array(np.ones(len(rows), np.bool_))
             for name, *sides in zip(names, left, right, strict=True):
                 is_equal = pc.equal(*(text_of(each, name, "also") for each in sides))
@@ -159,7 +159,7 @@ def _read_wanted(
     is_wanted = np.zeros(sum(map(len, catalogues)), np.bool_)
     for run in runs:
         for side in ("left", "right"):
-            is_wanted[numbers_of(run, side)] = True
+            is_wanted[run[side].to_numpy()] = True
     parts = np.split(is_wanted, np.cumsum([len(each) for each in catalogues])[:-1])
     return [
         read_values(catalogue, part, own, f"{task}-{number}", workspace, runner)
@@ -299,9 +299,8 @@ class Speller:
             parts.append(joined.turned())
         return ScoredPairs.joined(parts)
 
-    def count(self, joined: ScoredPairs) -> int:
+    def count(self, crossings: ScoredPairs) -> int:
         """Count the pairs of documents."""
-        crossings = self.crossings(joined)
         total = self.left.count(self.right, crossings)
         if self.is_self_join:
             # A record's documents are crossed with themselves: pairs of a document with itself are
@@ -337,12 +336,11 @@ class Speller:
                 pairs = ScoredPairs(low, high, pairs.scores)
             yield pairs, crossing[kept]
 
-    def runs(self, joined: ScoredPairs, n_at_once: int | None) -> Iterator[pa.RecordBatch]:
-        """Spell out pairs of records, ``n_at_once`` document pairs per run.
+    def runs(self, crossings: ScoredPairs, n_at_once: int | None) -> Iterator[pa.RecordBatch]:
+        """Spell out crossings, ``n_at_once`` document pairs per run.
 
         The number is approximate, None for all. Yields at least one run, each in ascending order.
         """
-        crossings = self.crossings(joined)
         similarities = self.records.similarities(crossings)
         is_empty = True
         for pairs, crossing in self.spell_in_parts(crossings, n_at_once):
@@ -412,9 +410,10 @@ def collect_runs(
     with runs:
         n_done = len(counts)
         for share_done, part in zip(shares[n_done:], join_parts(n_done), strict=True):
-            n_pairs += part.speller.count(part.joined)
+            crossings = part.speller.crossings(part.joined)
+            n_pairs += part.speller.count(crossings)
             check_limit(limit, n_pairs, share_done if share_done < 1 else None)
-            rows = part.speller.runs(part.joined, at_once)
+            rows = part.speller.runs(crossings, at_once)
             waiting = next(rows)
             for run in rows:
                 runs.append(waiting, None, 0)
@@ -474,7 +473,7 @@ class PairRows:
         lookups = IdLookup(self.catalogues[0]), IdLookup(self.catalogues[-1])
         n_left = len(self.catalogues[0]) if len(self.catalogues) > 1 else 0
         for rows in self._in_order():
-            left, right = numbers_of(rows, "left"), numbers_of(rows, "right") - n_left
+            left, right = rows["left"].to_numpy(), rows["right"].to_numpy() - n_left
             columns = [_ids_of(lookups[0], left), _ids_of(lookups[1], right)]
             columns.append(rows.column("similarity"))
             if self.score_name is not None:
@@ -501,19 +500,19 @@ class PairRows:
         for start, stop in pairwise(self._cut()):
             parts = []
             for run in self.runs:
-                left = numbers_of(run, "left")
+                left = run["left"].to_numpy()
                 first, last = np.searchsorted(left, [start, stop])
                 if last > first:
                     parts.append(run.slice(first, last - first))
             rows = pa.concat_batches(parts)
-            order = np.lexsort((numbers_of(rows, "right"), numbers_of(rows, "left")))
+            order = np.lexsort((rows["right"].to_numpy(), rows["left"].to_numpy()))
             yield rows.take(pa.array(order))
 
     def _cut(self) -> list[int]:
         """Divide left documents into ranges with similar numbers of rows."""
         n_rows: Int64s = np.zeros(len(self.catalogues[0]), np.int64)
         for run in self.runs:
-            left = numbers_of(run, "left")
+            left = run["left"].to_numpy()
             starts = np.flatnonzero(np.diff(left, prepend=-1))
             n_rows[left[starts]] += np.diff(starts, append=len(left))
         ends = np.cumsum(n_rows)

@@ -104,9 +104,10 @@ def most_similar_pairs(
         joined, counts = step.run()
         step_counts.append(counts)
         speller = replace(speller, records=step.whole)
-        if speller.count(joined) >= most:
+        found = speller.crossings(joined)
+        if speller.count(found) >= most:
             break
-    crossings = RankedPairs.of(speller.crossings(joined), step.whole)
+    crossings = RankedPairs.of(found, step.whole)
     crossings = crossings.take(np.argsort(crossings.ranks, kind="stable"))
     # A record's later documents come only in pairs after this many others.
     few = speller.first(most + 1)
