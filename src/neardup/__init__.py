@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.passages import PassageIndex, open_index
     from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
-    from neardup.jobs.report import report
-    from neardup.jobs.review import review
+    from neardup.jobs.report import report, review
     from neardup.jobs.similarity import extract, similarity
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
@@ -117,7 +116,7 @@ _HOMES = {
     "iter_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.index.passages",
     "report": "neardup.jobs.report",
-    "review": "neardup.jobs.review",
+    "review": "neardup.jobs.report",
     "similarity": "neardup.jobs.similarity",
     "sketch": "neardup.jobs.sketch",
     "Sketches": "neardup.stages.sketches",

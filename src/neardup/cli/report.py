@@ -107,7 +107,7 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
 
     The page is one file of HTML that loads nothing and sends nothing.
     """
-    from neardup.jobs.review import make_review
+    from neardup.jobs.report import make_review
 
     _check_page(call, pairs, inputs)
     options = call.options.part(ReviewOptions)
