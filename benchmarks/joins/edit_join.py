@@ -16,7 +16,8 @@ from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.texts import make_texts
 from benchmarks.joins.exchange import Integers, describe_pairs, time_join
 from benchmarks.measuring.clocks import Memory
-from neardup.matching.edit_join import EditJoin, EditJoinCounts, EditThreshold
+from neardup.matching.edit_join import EditJoin, EditJoinCounts
+from neardup.matching.measures import EditThreshold
 from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from neardup.matching.edit_join import EditThreshold
+from neardup.matching.measures import EditThreshold
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 

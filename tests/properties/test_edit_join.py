@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.kernels.join import edit_join as kernels
 from neardup.matching import edit_join
-from neardup.matching.edit_join import EditThreshold
+from neardup.matching.measures import EditThreshold
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import TokenLists

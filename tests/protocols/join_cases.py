@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from neardup.matching.edit_join import EditJoin, EditThreshold
+from neardup.matching.edit_join import EditJoin
 from neardup.matching.join import Join
-from neardup.matching.measures import MEASURES, Hamming
+from neardup.matching.measures import MEASURES, EditThreshold, Hamming
 from neardup.matching.set_join import HammingJoin, SetJoin, WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, Self
 
@@ -39,7 +38,7 @@ from neardup.matching.join import (
     rank_records,
     salt_tokens,
 )
-from neardup.matching.measures import rising_distances
+from neardup.matching.measures import EditThreshold
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
@@ -79,53 +78,6 @@ def distances_within(left: Characters, right: Characters, most: Int64s, workers:
         workers=workers,
     )
     return distances
-
-
-_LONGEST = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class EditThreshold:
-    """Limit of an edit distance, a number or a share.
-
-    Two strings differ by at most ``max_distance`` edits or, if that is None, have a similarity of
-    at least ``similarity``: 1 - distance / length of the longer string.
-    """
-
-    max_distance: int | None
-    similarity: Fraction | None = None
-
-    def allowed(self, lengths: Int64s) -> Int64s:
-        """Return the most edits per length of the longer string."""
-        if self.similarity is None:
-            # No pair is further apart than its longer string is long.
-            return np.minimum(lengths, min(self.max_distance or 0, _LONGEST))
-        p, q = self.similarity.numerator, self.similarity.denominator
-        most: Int64s = lengths * (q - p) // q
-        return most
-
-    def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators that rank pairs, the nearest highest.
-
-        These are similarities, or distances if ``max_distance`` limits them. ``longer`` is the
-        length of each pair's longer string.
-        """
-        if self.similarity is None:
-            return int(distances.max(initial=0)) - distances, np.ones_like(longer)
-        return longer - distances, longer
-
-    def falling(self) -> Iterator[EditThreshold]:
-        """Yield limits that double the edits, ending with this limit.
-
-        The time of a comparison grows with the edits, so all steps take twice the last one.
-        """
-        if self.similarity is None:
-            yield from map(EditThreshold, rising_distances(self.max_distance or 0))
-            return
-        for twentieths in rising_distances(20):
-            if 1 - Fraction(twentieths, 20) > self.similarity:
-                yield EditThreshold(None, 1 - Fraction(twentieths, 20))
-        yield self
 
 
 _LONGEST_QGRAM = 6

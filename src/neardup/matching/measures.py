@@ -415,6 +415,61 @@ class Hamming(Measure):
             yield replace(self, threshold=Fraction(most))
 
 
+# Length of the longest string.
+_LONGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class EditThreshold:
+    """Limit of an edit distance, a number or a share.
+
+    Two strings differ by at most ``max_distance`` edits or, if that is None, have a similarity of
+    at least ``threshold``: 1 - distance / length of the longer string.
+    """
+
+    max_distance: int | None
+    threshold: Fraction | None = None
+
+    name: ClassVar[str] = "edit"
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether the limit is a number of edits."""
+        return self.max_distance is not None
+
+    def allowed(self, lengths: Int64s) -> Int64s:
+        """Return the most edits per length of the longer string."""
+        if self.threshold is None:
+            # No pair is further apart than its longer string is long.
+            return np.minimum(lengths, min(self.max_distance or 0, _LONGEST))
+        p, q = self.threshold.numerator, self.threshold.denominator
+        most: Int64s = lengths * (q - p) // q
+        return most
+
+    def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
+        """Return numerators and denominators that rank pairs, the nearest highest.
+
+        These are similarities, or distances if ``max_distance`` limits them. ``longer`` is the
+        length of each pair's longer string.
+        """
+        if self.threshold is None:
+            return int(distances.max(initial=0)) - distances, np.ones_like(longer)
+        return longer - distances, longer
+
+    def falling(self) -> Iterator[EditThreshold]:
+        """Yield limits that double the edits, ending with this limit.
+
+        The time of a comparison grows with the edits, so all steps take twice the last one.
+        """
+        if self.threshold is None:
+            yield from map(EditThreshold, rising_distances(self.max_distance or 0))
+            return
+        for twentieths in rising_distances(20):
+            if 1 - Fraction(twentieths, 20) > self.threshold:
+                yield EditThreshold(None, 1 - Fraction(twentieths, 20))
+        yield self
+
+
 class WeightedJaccard(Jaccard):
     """Sum of lesser weights over the sum of greater weights.
 

@@ -90,7 +90,8 @@ class _Part(NamedTuple):
 
 def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Matches:
     """Join the records of each partition, and collect all pairs."""
-    partitions, measure = found.partitions, plan.measure_of_sets
+    partitions, measure = found.partitions, plan.of_sets
+    assert measure is not None
     part_of = _parts_of(found)
 
     def spelled(first: int) -> Iterator[FoundPart]:
@@ -154,7 +155,9 @@ def _join_partition(
     Arrays: the record of each content, the records' sizes, or total weights, pairs of records, and
     the number of compared ones.
     """
-    assert plan.banding is not None
+    banding, measure = plan.banding, plan.of_sets
+    assert banding is not None
+    assert measure is not None
     part: _Part = partition.facts
     costs, runner = bytes_of(part.n_tokens, plan.reading), partition.runner
     if partition.has_sets or (room is not None and int(costs.sum()) <= room):
@@ -177,7 +180,7 @@ def _join_partition(
         sizes.append(sets.totals)
     own_sizes = np.concatenate(sizes)
     firsts, of_contents = _find_equal(np.concatenate(digests), own_sizes)
-    keys = candidates_in(partition, plan.banding.bands).keys
+    keys = candidates_in(partition, banding.bands).keys
     buckets = bucket_documents(lambda band: keys[firsts, band], keys.shape[1], len(firsts), runner)
     sides = sides_of(of_contents[part.places], part.n_left, len(firsts))
 
@@ -187,7 +190,7 @@ def _join_partition(
             if room is None
             else Buckets(buckets.numbers.take(records, axis=1), buckets.sizes),
             sets.take(firsts) if room is None else read_sets(firsts[records]),
-            plan.measure_of_sets,
+            measure,
             sides=None if sides is None else sides[records],
             limit=plan.options.limit,
             runner=runner,

@@ -31,8 +31,8 @@ from neardup.matching.join import (
     cut_runs,
     salt_sets,
 )
-from neardup.matching.measures import Hamming
-from neardup.matching.set_join import HammingJoin, SetJoin
+from neardup.matching.measures import EditThreshold, Hamming
+from neardup.matching.set_join import HammingJoin, SetJoin, WeightedJoin
 from neardup.reading.sign import SignedBatches, SignedBlock, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
@@ -566,7 +566,9 @@ class Records(NamedTuple):
 def scheme_of(plan: PairPlan) -> SetScheme:
     """Return the scheme that turns documents' tokens into compared sets."""
     # Weighing may wait for the document frequencies.
-    return SetScheme(None) if plan.edit else SetScheme(plan.reading.shingles, plan.reading.weighted)
+    if plan.of_sets is None:
+        return SetScheme(None)
+    return SetScheme(plan.reading.shingles, plan.reading.weighted)
 
 
 def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
@@ -586,16 +588,16 @@ def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
 
 def _join_of(sets: Compared, plan: PairPlan) -> Join:
     """Return the requested join."""
-    if isinstance(sets, TokenLists):
+    measure, algorithm = plan.measure, plan.algorithm
+    if isinstance(measure, EditThreshold):
+        # RapidFuzz is loaded for edit distances alone.
         from neardup.matching.edit_join import EditJoin
 
-        assert plan.edit is not None
-        return EditJoin(sets, plan.edit, plan.options.ngram, plan.algorithm)
+        assert isinstance(sets, TokenLists)
+        return EditJoin(sets, measure, plan.options.ngram, algorithm)
     if isinstance(sets, WeightedSets):
-        # Few jobs need its kernels.
-        from neardup.matching.set_join import WeightedJoin
-
-        return WeightedJoin(sets, plan.measure_of_sets)
-    if isinstance(plan.measure, Hamming):
-        return HammingJoin(sets, plan.measure, plan.algorithm)
-    return SetJoin(sets, plan.measure_of_sets, plan.algorithm)
+        return WeightedJoin(sets, measure)
+    assert isinstance(sets, ShingleSets)
+    if isinstance(measure, Hamming):
+        return HammingJoin(sets, measure, algorithm)
+    return SetJoin(sets, measure, algorithm)

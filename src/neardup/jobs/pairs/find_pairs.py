@@ -39,7 +39,7 @@ from neardup.jobs.pairs.rows import (
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners, similarities_of
 from neardup.kernels.bucket import survivors
 from neardup.matching.join import FilterCounts, check_limit
-from neardup.matching.measures import Hamming
+from neardup.matching.measures import EditThreshold, Hamming
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -503,7 +503,7 @@ def _match_one_to_one(
     """
     with runner.stage("match") as note:
         parts = list(matches.runs)
-        by_distance = plan.is_by_distance
+        by_distance = plan.measure.is_distance
         name = "score" if by_distance else "similarity"
         left, right, ranks = (
             np.concatenate([np.empty(0, np.int64), *(run[each].to_numpy() for run in parts)])
@@ -602,7 +602,7 @@ def summarise_pairs(
         "distinct_records": matches.n_records,
         "pairs": matches.n_pairs,
         "filters": vars(matches.counts),
-        "measure": plan.measure_name,
+        "measure": plan.measure.name,
         "threshold": plan.threshold,
         "method": "minhash" if options.method == "minhash" else "exact",
         **_describe_method(plan),
@@ -620,11 +620,9 @@ def summarise_pairs(
 
 
 def _describe_method(plan: PairPlan) -> dict[str, Any]:
-    if plan.edit:
-        return {"algorithm": plan.algorithm, "max_distance": plan.edit.max_distance}
-    if isinstance(plan.measure, Hamming):
+    if isinstance(plan.measure, EditThreshold | Hamming):
         return {"algorithm": plan.algorithm, "max_distance": plan.measure.max_distance}
-    if plan.banding is None or plan.measure is None:
+    if plan.banding is None:
         return {} if plan.reading.weighted else {"algorithm": plan.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
@@ -636,7 +634,7 @@ def _describe_method(plan: PairPlan) -> dict[str, Any]:
 
 def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
     scheme: dict[str, Any] = plan.reading.shingles.describe()
-    if plan.edit:
+    if plan.of_sets is None:
         # Strings are compared token by token.
         del scheme["ngram"], scheme["occurrences"]
     if plan.reading.weighted:
@@ -648,7 +646,7 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
 
 def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
     """Count the documents with fewer tokens than one shingle."""
-    if plan.edit:
+    if plan.of_sets is None:
         return 0
     ngram = plan.reading.shingles.ngram
     return sum(catalogue.count_short(ngram) for catalogue in catalogues)

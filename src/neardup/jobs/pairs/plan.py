@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.bands import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
-from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
+from neardup.matching.measures import LEAST_SHARE, MEASURES, EditThreshold, Hamming, Measure
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction
@@ -17,29 +16,24 @@ from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, other_columns_of, reading_plan, weights_for
 
-if TYPE_CHECKING:
-    from neardup.matching.edit_join import EditThreshold
-
 _DEFAULT_THRESHOLD = "0.8"
 
 # Measures of sets; None stands for edit distances.
 _KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
 # Case in which many options have no effect, and the remedy.
-_EDIT = "edit"
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 
 
 @dataclass(frozen=True)
 class PairPlan:
-    """Checked options for a ``measure`` of sets or ``edit`` distances.
+    """Checked options, with the measure of sets or the limit of edit distances.
 
     ``banding`` exists if candidates come from MinHash bands.
     """
 
     options: PairOptions
-    measure: Measure | None
-    edit: EditThreshold | None
+    measure: Measure | EditThreshold
     algorithm: Algorithm
     banding: Banding | None
     reading: ReadingPlan
@@ -47,30 +41,14 @@ class PairPlan:
     @property
     def threshold(self) -> float | None:
         """The least similarity, None for any or with limited distances."""
-        if self.options.top is not None and self.options.threshold is None:
-            return None
-        if self.measure:
-            return None if self.measure.is_distance else float(self.measure.threshold)
-        similarity = self.edit.similarity if self.edit else None
-        return None if similarity is None else float(similarity)
+        is_any = self.options.top is not None and self.options.threshold is None
+        threshold = None if is_any or self.measure.is_distance else self.measure.threshold
+        return None if threshold is None else float(threshold)
 
     @property
-    def measure_of_sets(self) -> Measure:
-        """The measure, if it is a measure of sets."""
-        assert self.measure is not None
-        return self.measure
-
-    @property
-    def is_by_distance(self) -> bool:
-        """Whether pairs are ranked by their distances."""
-        if self.measure:
-            return self.measure.is_distance
-        return self.edit is not None and self.edit.max_distance is not None
-
-    @property
-    def measure_name(self) -> str:
-        """Name of the measure, of either kind."""
-        return self.measure.name if self.measure else _EDIT
+    def of_sets(self) -> Measure | None:
+        """The measure if it is one of sets, None for edit distances."""
+        return self.measure if isinstance(self.measure, Measure) else None
 
     @property
     def reading_of_other(self) -> ReadingPlan:
@@ -87,15 +65,14 @@ def plan_pairs(options: PairOptions, *, has_other: bool) -> PairPlan:
 
 def _plan(options: PairOptions) -> PairPlan:
     options = options.but(method=options.method or "exact")
-    name = _EDIT if options.is_of_edits else options.measure or "jaccard"
+    name = EditThreshold.name if options.is_of_edits else options.measure or "jaccard"
     kind = _KINDS.get(name)
     _check_exclusive(options, kind)
     _check_effects(options, kind)
     algorithm = options.algorithm or DEFAULT_ALGORITHM
     if kind is None:
-        return PairPlan(
-            options, None, _edit_threshold(options), algorithm, None, _read_strings(options)
-        )
+        strings = _read_strings(options)
+        return PairPlan(options, _edit_threshold(options), algorithm, None, strings)
     measure = _measure(options, kind)
     weighted = weights_for(options, measure)
     if options.idf_from is not None and weighted and not weighted.needs_frequencies:
@@ -109,7 +86,7 @@ def _plan(options: PairOptions) -> PairPlan:
         if weighted:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
         reading = replace(reading, banding=banding, minhash=minhash)
-    return PairPlan(options, measure, None, algorithm, banding, reading)
+    return PairPlan(options, measure, algorithm, banding, reading)
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
@@ -121,9 +98,6 @@ def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
 
 
 def _edit_threshold(options: PairOptions) -> EditThreshold:
-    # RapidFuzz is loaded for edit distances alone.
-    from neardup.matching.edit_join import EditThreshold
-
     if options.max_distance is not None:
         return EditThreshold(options.max_distance)
     if options.threshold is None and options.top is not None:
