@@ -138,12 +138,16 @@ class InvalidInputError(NeardupError, ValueError):
         return in_python(self.reason_in_both)
 
 
-class ReadError(NeardupError, OSError):
-    """A file cannot be found, opened, decompressed or read."""
+class _FileError(NeardupError):
+    """An error about a file (``path``), or its row."""
 
     def __init__(self, message: str, *, path: str | None = None, row: int | None = None) -> None:
         self.path, self.row = path, row
         super().__init__(_place(path, row) + message)
+
+
+class ReadError(_FileError, OSError):
+    """A file cannot be found, opened, decompressed or read."""
 
 
 class WriteError(NeardupError, OSError):
@@ -182,20 +186,12 @@ class SketchMismatchError(NeardupError, ValueError):
         super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
 
 
-class SketchFormatError(NeardupError, ValueError):
+class SketchFormatError(_FileError, ValueError):
     """A sketch file (``path``) is damaged, foreign or newer."""
 
-    def __init__(self, message: str, *, path: str | None = None) -> None:
-        self.path = path
-        super().__init__(_place(path, None) + message)
 
-
-class IndexFormatError(NeardupError, ValueError):
+class IndexFormatError(_FileError, ValueError):
     """An index file (``path``) is damaged, missing, foreign or newer."""
-
-    def __init__(self, message: str, *, path: str | None = None) -> None:
-        self.path = path
-        super().__init__(_place(path, None) + message)
 
 
 class DeniedError(NeardupError, ValueError):

@@ -7,48 +7,26 @@ from typing import TYPE_CHECKING, Any
 from neardup.lazy import load_name
 
 if TYPE_CHECKING:
-    from neardup.index.index import CompactionResult, RemovalResult
-    from neardup.jobs.compare_result import CompareResult
-    from neardup.jobs.cut.cut import CutResult
-    from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-    from neardup.jobs.estimate import ClusterResult, EstimateResult
-    from neardup.jobs.index.index import AdditionResult, Page
-    from neardup.jobs.pairs.find_pairs import Pair
-    from neardup.jobs.pairs.rows import PairResult
-    from neardup.jobs.similarity import Extracted
-    from neardup.options.choices import Data
-    from neardup.reports.page import Report
-    from neardup.results import (
-        DocumentSearchResult,
-        Match,
-        Matches,
-        MatchWithColumns,
-        PassageResult,
-    )
-    from neardup.service.client import RemoteIndex
-
-__all__ = [
-    "AdditionResult",
-    "ClusterResult",
-    "CompactionResult",
-    "CompareResult",
-    "CutResult",
-    "Data",
-    "DeduplicationResult",
-    "DocumentSearchResult",
-    "EstimateResult",
-    "Extracted",
-    "Match",
-    "MatchWithColumns",
-    "Matches",
-    "Page",
-    "Pair",
-    "PairResult",
-    "PassageResult",
-    "RemoteIndex",
-    "RemovalResult",
-    "Report",
-]
+    from neardup.index.index import CompactionResult as CompactionResult
+    from neardup.index.index import RemovalResult as RemovalResult
+    from neardup.jobs.compare_result import CompareResult as CompareResult
+    from neardup.jobs.cut.cut import CutResult as CutResult
+    from neardup.jobs.dedup.deduplication_result import DeduplicationResult as DeduplicationResult
+    from neardup.jobs.estimate import ClusterResult as ClusterResult
+    from neardup.jobs.estimate import EstimateResult as EstimateResult
+    from neardup.jobs.index.index import AdditionResult as AdditionResult
+    from neardup.jobs.index.index import Page as Page
+    from neardup.jobs.pairs.find_pairs import Pair as Pair
+    from neardup.jobs.pairs.rows import PairResult as PairResult
+    from neardup.jobs.similarity import Extracted as Extracted
+    from neardup.options.choices import Data as Data
+    from neardup.reports.page import Report as Report
+    from neardup.results import DocumentSearchResult as DocumentSearchResult
+    from neardup.results import Match as Match
+    from neardup.results import Matches as Matches
+    from neardup.results import MatchWithColumns as MatchWithColumns
+    from neardup.results import PassageResult as PassageResult
+    from neardup.service.client import RemoteIndex as RemoteIndex
 
 _HOMES = {
     "AdditionResult": "neardup.jobs.index.index",
@@ -73,6 +51,8 @@ _HOMES = {
     "Report": "neardup.reports.page",
 }
 
+__all__ = sorted(_HOMES)
+
 
 def __getattr__(name: str) -> Any:
     """Load a class on first use."""
@@ -80,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__

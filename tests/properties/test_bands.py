@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.bands import NUM_PERMS, Banding, check_banding, choose_banding, list_choices
+from neardup.matching.bands import Banding, check_banding, choose_banding
 from tests.each import each_of
 from tests.oracles import curve
 
@@ -220,18 +220,3 @@ def test_steepest__points_that_are_known(bands, rows, steepest, midpoint):
 def test_midpoint__half_of_the_pairs_are_candidates(bands, rows):
     banding = Banding(bands, rows)
     assert banding.candidate_probability(banding.midpoint) == pytest.approx(0.5)
-
-
-@given(hundredths, st.sampled_from([Fraction(1, 2), Fraction(99, 100)]))
-def test_list_choices__is_what_each_number_of_functions_gives(least_jaccard, recall):
-    found = {choice.num_perm: choice for choice in list_choices(least_jaccard, recall, NUM_PERMS)}
-    for num_perm in NUM_PERMS:
-        banding = choose_or_none(least_jaccard, recall, num_perm)
-        assert (num_perm in found) == (banding is not None)
-        if banding is not None:
-            choice = found[num_perm]
-            assert choice.banding == banding
-            reached = curve.candidate_probability(least_jaccard, banding.bands, banding.rows)
-            assert choice.predicted_recall == pytest.approx(float(reached))
-            variance = least_jaccard * (1 - least_jaccard) / num_perm
-            assert choice.standard_error**2 == pytest.approx(float(variance))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
-    from neardup.options.groups import AgainstOptions, ReadingOptions
+    from neardup.options.groups import AgainstOptions, InputOptions, ReadingOptions
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
@@ -129,6 +129,13 @@ class Call:
             stack.enter_context(workspace)
             stack.enter_context(_reported(lasting, quiet=self.is_quiet))
             yield workspace
+
+    def sources(self, inputs: Sequence[str], options: InputOptions) -> Inputs:
+        """Return the sources of INPUT, with the rows that meet ``--where``."""
+        from neardup.files.inputs import resolve_paths
+        from neardup.reading.where import rows_where
+
+        return rows_where(resolve_paths(inputs, options), self.options.where)
 
     def other_sources(self, options: AgainstOptions, tokenizer: Any = None) -> Inputs | None:
         """Return the sources of ``--against``, None without."""

@@ -72,10 +72,9 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     """
     from neardup.engine.opening import key_of
     from neardup.errors import InvalidParameterError
-    from neardup.files.inputs import STANDARD_INPUT, origins_of, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT, origins_of
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
-    from neardup.reading.where import rows_where
 
     given: CutCommandOptions = call.options
     against, side = given.against, given.side
@@ -94,7 +93,7 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
             raise InvalidParameterError(message, "engine", "named_in")
         call.check_spark()
     goes_on = options.exact or call.is_on_spark
-    sources = rows_where(resolve_paths(inputs, options), options.where)
+    sources = call.sources(inputs, options)
     others = call.other_sources(options, options.tokenizer)
     output.check(sources, [*origins_of(others or ()), named_in])
     key = None
@@ -185,9 +184,8 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
     """
     from neardup.engine.opening import open_workspace
     from neardup.engine.threads import ThreadEngine
-    from neardup.files.inputs import STANDARD_INPUT, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT
     from neardup.jobs.drop import drop_documents
-    from neardup.reading.where import rows_where
 
     given: DropCommandOptions = call.options
     named_in = given.named_in or ""
@@ -196,7 +194,7 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
         raise click.UsageError(message)
     output = FolderOutput(call)
     options = given.part(DropOptions)
-    sources = rows_where(resolve_paths(inputs, options), options.where)
+    sources = call.sources(inputs, options)
     output.check(sources, [named_in])
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:

@@ -38,7 +38,7 @@ from neardup.options.option import Options, but, option
 from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
-    from neardup.matching.bands import BandChoice, Banding
+    from neardup.matching.bands import Banding
     from neardup.matching.measures import Measure
 
 
@@ -243,12 +243,11 @@ _OF_THE_COMMAND = {"output", "format", "overwrite", "pairs", "workers", "quiet",
 def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.engine.opening import open_workspace
     from neardup.engine.threads import ThreadEngine
-    from neardup.files.inputs import STANDARD_INPUT, origins_of, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT, origins_of
     from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
     from neardup.options.groups import WorkspaceOptions
     from neardup.options.option import no_effect
-    from neardup.reading.where import rows_where
     from neardup.stages.by_pairs import open_pair_table
 
     given: DedupCommandOptions = call.options
@@ -267,7 +266,7 @@ def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     options = given.part(ChooseOptions)
     output = FolderOutput(call)
     table = open_pair_table(pairs)
-    sources = rows_where(resolve_paths(inputs, options), options.where)
+    sources = call.sources(inputs, options)
     output.check(sources, origins_of(table.sources), is_copy=True)
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
@@ -335,9 +334,8 @@ def plan(call: Call) -> None:
 
     Prints the bands and rows that `neardup dedup` chooses with the same options, and the S-curve:
     the probability that two documents of a given Jaccard similarity are compared. It also prints
-    where the curve is steepest, and the choices of other numbers of hash functions. Reads no input.
+    where the curve is steepest. Reads no input.
     """
-    from neardup.matching.bands import NUM_PERMS, list_choices
     from neardup.matching.measures import make_measure
     from neardup.stages.options import choose_bands
 
@@ -345,11 +343,6 @@ def plan(call: Call) -> None:
     options = given.part(BandOptions)
     measure = make_measure(given.measure, given.threshold)
     banding, _ = choose_bands(options, measure)
-    num_perm = options.num_perm or 128
-    choices = []
-    if options.bands is None:
-        numbers = sorted({*NUM_PERMS, num_perm})
-        choices = list_choices(measure.least_jaccard, options.recall_asked_for, numbers)
     points = sorted({*(i / 20 for i in range(2, 21)), float(measure.least_jaccard)})
     curve = [(jaccard, banding.candidate_probability(jaccard)) for jaccard in points]
     recall = banding.candidate_probability(float(measure.least_jaccard))
@@ -363,23 +356,11 @@ def plan(call: Call) -> None:
         "rows": banding.rows,
         "steepest": banding.steepest,
         "midpoint": banding.midpoint,
-        "num_perms": [
-            {
-                "num_perm": choice.num_perm,
-                "bands": choice.banding.bands,
-                "rows": choice.banding.rows,
-                "predicted_recall": choice.predicted_recall,
-                "steepest": choice.banding.steepest,
-                "standard_error": choice.standard_error,
-            }
-            for choice in choices
-        ],
         "curve": [{"jaccard": s, "probability": p} for s, p in curve],
     }
     lines = [
         *_describe_bands(measure, str(given.threshold), banding, recall),
         *_draw_curve(measure, curve),
-        *_list_choices(measure, choices, num_perm),
     ]
     call.print_result(facts, *lines)
 
@@ -416,22 +397,4 @@ def _draw_curve(measure: Measure, curve: list[tuple[float, float]]) -> list[str]
         bar = block * round(_BAR * probability)
         mark = "  <- threshold" if jaccard == float(measure.least_jaccard) else ""
         lines.append(f"{jaccard:7.3f}  {bar:<{_BAR}}  {probability:.4f}{mark}")
-    return lines
-
-
-def _list_choices(measure: Measure, choices: list[BandChoice], num_perm: int) -> list[str]:
-    """List bands by number of hash functions, chosen number marked."""
-    if not choices:
-        return []
-    lower = 0.75 * float(measure.least_jaccard)
-    header = f"--num-perm  bands x rows  recall  steepest  compared at {lower:.3f}  std. error"
-    lines = ["", header]
-    for choice in choices:
-        banding = choice.banding
-        lines.append(
-            f"{choice.num_perm:10}  {f'{banding.bands} x {banding.rows}':>12}"
-            f"  {choice.predicted_recall:.4f}  {banding.steepest:8.3f}"
-            f"  {banding.candidate_probability(lower):17.4f}  {choice.standard_error:10.4f}"
-            f"{'  <-' if choice.num_perm == num_perm else ''}"
-        )
     return lines

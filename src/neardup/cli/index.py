@@ -186,11 +186,10 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """
     from neardup.documents.other import open_handle
     from neardup.files.destinations import FolderKind, check_apart, new_folder
-    from neardup.files.inputs import Inputs, origins_of, resolve_paths
+    from neardup.files.inputs import Inputs, origins_of
     from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
-    from neardup.reading.where import rows_where
 
     given: _BuildOptions = call.options
     reading = given.part(TextReadingOptions)
@@ -202,7 +201,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     with call.display:
         sources = Inputs([])
         if inputs:
-            sources = rows_where(resolve_paths(inputs, reading), given.where)
+            sources = call.sources(inputs, reading)
         check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
             made = new_folder(folder, overwrite=given.overwrite, kind=FolderKind("index", FILE))
@@ -246,16 +245,14 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     Their ids must not be in the index yet.
     """
     from neardup.documents.other import open_handle
-    from neardup.files.inputs import resolve_paths
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
-    from neardup.reading.where import rows_where
 
     given: _AddOptions = call.options
     reading = given.part(TextReadingOptions)
     handle = open_handle(folder, given.tokenizer)
     with call.display:
-        sources = rows_where(resolve_paths(inputs, reading), given.where)
+        sources = call.sources(inputs, reading)
         addition = index.add(handle, sources, reading, call.runner)
     call.print_result(addition.summary, *_say_added(addition, folder))
 

@@ -92,10 +92,9 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     """
     from neardup.documents.other import open_handle
     from neardup.engine.opening import key_with_index
-    from neardup.files.inputs import origins_of, resolve_paths
+    from neardup.files.inputs import origins_of
     from neardup.index.handle import SeenFolder, SharedIndex
     from neardup.jobs.search import search_documents, search_passages
-    from neardup.reading.where import rows_where
 
     given: SearchCommandOptions = call.options
     if call.is_on_spark:
@@ -120,7 +119,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
             if getattr(given, name) is not None:
                 raise no_effect(name, "on passages", "search an index of documents")
         options = given.part(SearchOptions, with_text=output.takes_texts())
-    sources = rows_where(resolve_paths(queries, options), options.where)
+    sources = call.sources(queries, options)
     output.check_apart([*origins_of(sources), str(folder)], folder)
     with call.display:
         index = handle.view(call.runner)

@@ -45,7 +45,6 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.files.inputs import origins_of, resolve_paths
     from neardup.jobs.sketch import write_sketches
     from neardup.outputs.tables import check_table_file
-    from neardup.reading.where import rows_where
     from neardup.sketches.registry import make_maker
     from neardup.stages.sketches import check_sketch_name
 
@@ -55,7 +54,7 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     check_sketch_name(output)
     check_table_file(output, overwrite=given.overwrite)
     hold(output, overwrite=given.overwrite)
-    sources = rows_where(resolve_paths(inputs, options), options.where)
+    sources = call.sources(inputs, options)
     counted_files: Any = options.idf_from
     weighing = resolve_paths(counted_files, options) if counted_files else None
     check_apart(output, origins_of(sources, weighing or ()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -151,42 +150,3 @@ def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> i
     while not reaches(Banding(bands, rows), jaccard, recall):
         bands += 1
     return bands
-
-
-NUM_PERMS = (16, 32, 64, 128, 256, 512, 1024)
-
-
-@dataclass(frozen=True)
-class BandChoice:
-    """Bands chosen for a number of hash functions."""
-
-    num_perm: int
-    banding: Banding
-    jaccard: float
-
-    @property
-    def predicted_recall(self) -> float:
-        """Probability that such a pair becomes a candidate."""
-        return self.banding.candidate_probability(self.jaccard)
-
-    @property
-    def standard_error(self) -> float:
-        """Return the standard error of an estimated similarity.
-
-        The number of the n hash functions in which a pair agrees is binomial: sqrt(s (1 - s) / n).
-        """
-        return math.sqrt(self.jaccard * (1 - self.jaccard) / self.num_perm)
-
-
-def list_choices(
-    least_jaccard: Fraction, recall: Fraction, num_perms: Iterable[int]
-) -> list[BandChoice]:
-    """Choose bands for each ``num_perm`` that reaches the recall."""
-    choices = []
-    for num_perm in num_perms:
-        try:
-            banding = choose_banding(least_jaccard, recall, num_perm)
-        except InvalidParameterError:
-            continue
-        choices.append(BandChoice(num_perm, banding, float(least_jaccard)))
-    return choices

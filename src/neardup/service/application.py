@@ -310,7 +310,7 @@ async def _answer_error(service: Service, request: Request, error: Exception) ->
 
 
 def _problem_answer(problem: Problem) -> Response:
-    content = msgspec.json.encode(problem.to_dict())
+    content = msgspec.json.encode(problem.message)
     return Response(content, problem.status, problem.headers, PROBLEM_TYPE)
 
 

@@ -29,7 +29,7 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.runs.disk import FULL
-from neardup.service.messages import misfit_of
+from neardup.service.messages import ProblemDetails, misfit_of
 
 MAX_BODY = 16_000_000
 LARGEST_AT_ONCE = 16
@@ -196,15 +196,11 @@ class Problem(Exception):
         if status == http.HTTPStatus.SERVICE_UNAVAILABLE:
             self.headers["retry-after"] = "1"
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields of the answer."""
+    @property
+    def message(self) -> ProblemDetails:
+        """Return the body of the answer."""
         title = http.HTTPStatus(self.status).phrase
-        return {
-            "title": title,
-            "status": self.status,
-            "detail": self.detail,
-            "error": self.error,
-        }
+        return ProblemDetails(title, self.status, self.detail, self.error)
 
 
 def problem_of(error: NeardupError) -> Problem:
