@@ -34,10 +34,8 @@ from neardup.files.formats import (
     missing_extras,
 )
 from neardup.files.memory import (
-    DatasetSource,
     arrow_source,
     is_arrow,
-    is_dataset,
     refusal,
     rows_source,
 )
@@ -177,8 +175,8 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     data
         A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
         rows themselves: an Arrow table or an object with an Arrow interface (pandas, Polars,
-        DuckDB), a ``pyarrow.dataset.Dataset``, a list of strings, each a text, or a list of
-        dictionaries, each a row. Other iterables are read to their end first.
+        DuckDB), a list of strings, each a text, or a list of dictionaries, each a row. Other
+        iterables are read to their end first.
     options
         Options of the formats.
     """
@@ -187,8 +185,6 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     rows: Source
     if is_arrow(data):
         rows = arrow_source(data)
-    elif is_dataset(data):
-        rows = DatasetSource(data)
     elif isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
         raise InvalidInputError(refusal(data))
     else:

@@ -48,17 +48,9 @@ WRITTEN_AS = "data.parquet"
 class MemorySource(Source):
     """An Arrow table as a source, written as Parquet.
 
-    Parameters
-    ----------
-    table
-        The rows; row numbers count from 1, as in files. Ids are positions, which count from 0 as
-        they do in Python.
-    texts
-        The rows as strings, where they are nothing else.
-    misread
-        Rows with values that the table does not have as they were.
-    block_rows
-        Most rows of a block.
+    Row numbers count from 1, as in files; ids are positions, counted from 0 as in Python.
+    ``texts`` are the rows as strings, where they are nothing else; ``misread`` is as in
+    ``parse_arrow``.
     """
 
     block_type: type[TableBlock] = TableBlock
@@ -167,40 +159,7 @@ def _with_named_index(table: pa.Table) -> pa.Table:
     return table.replace_schema_metadata({**metadata, b"pandas": json.dumps(about).encode()})
 
 
-class DatasetSource(MemorySource):
-    """A ``pyarrow.dataset.Dataset`` read batch by batch, written as Parquet.
-
-    Parameters
-    ----------
-    dataset
-        The rows, in the order of the dataset's files.
-    block_rows
-        Most rows of a block.
-    """
-
-    def __init__(self, dataset: Any, *, block_rows: int = _BLOCK_ROWS) -> None:
-        super().__init__(dataset.schema.empty_table())
-        self.size = None
-        self._dataset, self._rows_of_block = dataset, block_rows
-
-    def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the dataset from its start, keeping only used blocks."""
-        start = 0
-        batches = self._dataset.to_batches(batch_size=self._rows_of_block, fragment_readahead=1)
-        for batch in batches:
-            if len(batch):
-                check_batch(batch, f"{len(batch):,} rows from row {start + 1:,}")
-                yield TableBlock(without_views(pa.Table.from_batches([batch])), start + 1)
-            start += len(batch)
-
-
 # Sources of the objects that a caller hands over.
-
-
-def is_dataset(data: Any) -> bool:
-    """Return whether an object is an Arrow dataset, importing nothing."""
-    module = sys.modules.get("pyarrow.dataset")
-    return module is not None and isinstance(data, module.Dataset)
 
 
 def refusal(data: Any) -> str:

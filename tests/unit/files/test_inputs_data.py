@@ -8,16 +8,12 @@ from types import SimpleNamespace
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import resolve_inputs
-from neardup.files.memory import DatasetSource, FrameSource, MemorySource
-from neardup.files.streams import LocalDestination
+from neardup.files.memory import FrameSource, MemorySource
 from tests.each import each_of
-from tests.files import copy_rows
 
 
 @each_of(
@@ -84,27 +80,3 @@ class Dataset:
 def test_resolve_inputs__what_to_hand_over(data, advice):
     with pytest.raises(InvalidInputError, match=rf"^expected .*{re.escape(advice)}$"):
         resolve_inputs(data)
-
-
-def test_resolve_inputs__dataset(tmp_path):
-    from pyarrow import dataset
-
-    rows = pa.table({"text": [f"t{i}" for i in range(20)], "n": range(20)})
-    for i in range(2):
-        pq.write_table(rows.slice(10 * i, 10), tmp_path / f"{i}.parquet")
-    [source] = resolve_inputs(dataset.dataset(tmp_path))
-    assert type(source) is DatasetSource
-    small = DatasetSource(dataset.dataset(tmp_path), block_rows=3)
-    for _ in range(2):
-        blocks = list(small.blocks())
-        assert max(map(len, blocks)) <= 3
-        assert [n for block in blocks for n in block.numbers.tolist()] == list(range(1, 21))
-        assert pa.concat_tables([block.to_table() for block in blocks]) == rows
-    with source.writer(LocalDestination(tmp_path / "out")) as writer:
-        copy_rows(source, writer.write, lambda index: index % 2 == 0)
-    written = pq.read_table(tmp_path / "out" / source.written_name)
-    assert written["n"].to_pylist() == list(range(0, 20, 2))
-    assert (
-        len(neardup.deduplicate(dataset.dataset(tmp_path), text=neardup.TextOptions(ngram=1)).kept)
-        == 20
-    )
