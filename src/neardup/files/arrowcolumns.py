@@ -63,23 +63,9 @@ def parse_arrow(
 ) -> ParsedRows:
     """Parse the text, id and order columns of a table.
 
-    Parameters
-    ----------
-    table
-        The rows, with the named columns at least. Strings of other columns are checked too: later
-        readers can no longer leave a row out.
-    numbers
-        Number of each row, for errors.
-    columns
-        Text: any kind of string columns. Id: strings or integers. Order: anything that sorts.
-    path
-        File, for errors; None for data in memory.
-    skip_bad
-        List rows that are null or not UTF-8 instead of raising an error.
-    is_decoded
-        Whether text is UTF-8 in this format; else an encoding may be named.
-    misread
-        Rows with values that the table does not have as they were.
+    Strings of columns that are not named are checked, too: later readers can no longer leave a row
+    out. Unless ``is_decoded``, an encoding may be named for text that is not UTF-8. ``misread`` are
+    rows with values that the table does not have as they were.
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
     check_columns(columns, table.schema, path=path, sample=lambda: string_values(first_rows))
@@ -122,14 +108,7 @@ def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None
     library; a wrong one ends the process, or reads memory outside the data. Strings that are not
     UTF-8 are harmless, and left to ``parse_arrow``, which names their rows.
 
-    Parameters
-    ----------
-    data
-        The rows; slices of them need no other check.
-    where
-        Their name in errors.
-    path
-        File, for errors; None for data in memory.
+    Slices of the rows need no other check. ``where`` names the rows in errors.
     """
     try:
         data.validate(full=True)
@@ -306,20 +285,8 @@ def without_views(table: pa.Table, path: str | None = None) -> pa.Table:
         if kind != field.type:
             column = table.column(place)
             _check_size(column, field.name, path)
-            chunks = [_cast_views(chunk, kind) for chunk in column.chunks]
-            table = table.set_column(place, field.with_type(kind), pa.chunked_array(chunks, kind))
+            table = table.set_column(place, field.with_type(kind), column.cast(kind))
     return table
-
-
-def _cast_views(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(kind):
-        values = array.dictionary.cast(kind.value_type)
-        return pa.DictionaryArray.from_arrays(array.indices, values, ordered=kind.ordered)
-    try:
-        return array.cast(kind)
-    except pa.ArrowNotImplementedError:
-        # Categories within lists and structures.
-        return pa.array(array.to_pylist(), kind)
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
@@ -345,16 +312,8 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
 class TableBlock(RowBlock):
     """Consecutive rows of a table.
 
-    Parameters
-    ----------
-    table
-        The rows.
-    first
-        The number of the first one.
-    path
-        Their file, None in memory.
-    misread
-        Rows with values that the table does not have as they were.
+    ``first`` is the number of the first row, ``path`` None in memory, ``misread`` as in
+    ``parse_arrow``.
     """
 
     def __init__(

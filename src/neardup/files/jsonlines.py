@@ -67,16 +67,8 @@ JSON_SPACE = b" \t\r\n"
 class JsonValues:
     """The values of some members of some rows.
 
-    Parameters
-    ----------
-    data
-        The bytes of the values.
-    are_objects
-        Mask of accepted objects; values of other rows are missing.
-    names
-        The members.
-    kinds, starts, stops
-        Kinds and places of the values, a row for each member.
+    ``data`` are the bytes of the values; ``kinds``, ``starts`` and ``stops`` have a row for each of
+    the ``names``. Values of rows that are not ``are_objects`` are missing.
     """
 
     data: Bytes
@@ -335,19 +327,9 @@ def parse_objects(
 ) -> ParsedRows:
     """Parse the named columns of JSON objects.
 
-    Parameters
-    ----------
-    raw
-        One object each, with or without white space around it.
-    columns
-        Text: strings; of several columns, null too. Id: strings or integers. Order: numbers or
-        strings, or null.
-    path
-        File, for errors.
-    skip_bad
-        List rows that cannot be used instead of raising an error.
-    advice
-        Added to the error about a row that is not a JSON object; None finds it by the first row.
+    Texts are strings, of several columns also null; ids strings or integers; an order numbers or
+    strings, or null. ``advice`` is added to the error about a row that is not a JSON object; None
+    finds it by the first row.
     """
     found = JsonValues.find(raw, columns.names)
     refused = ~_are_usable(found, columns)
@@ -496,23 +478,17 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
             start, stop = column[row]
             string = rows[row][start:stop]
             pieces[row].append((start, stop, _in_string(own, string).cut(string, replacement)))
-    cut = map(_with_pieces, rows, pieces)
-    return [row.encode(errors="surrogateescape") for row in cut]
+    for number, own_pieces in enumerate(pieces):
+        # From the last on, so that the places of the others stay.
+        for start, stop, piece in sorted(own_pieces, reverse=True):
+            rows[number] = rows[number][:start] + piece + rows[number][stop:]
+    return [row.encode(errors="surrogateescape") for row in rows]
 
 
 def _string_in(row: str, name: str) -> tuple[int, int]:
     """Return the place of a string's characters, empty if none."""
     start, stop = place_in(row, name) or (0, 0)
     return (start + 1, stop - 1) if row[start] == '"' else (0, 0)
-
-
-def _with_pieces(row: str, pieces: Sequence[tuple[int, int, str]]) -> str:
-    """Return a row with other text between some places."""
-    parts, done = [], 0
-    for start, stop, piece in sorted(pieces):
-        parts += [row[done:start], piece]
-        done = stop
-    return "".join([*parts, row[done:]])
 
 
 def _in_string(holes: Holes, string: str) -> Holes:
@@ -642,12 +618,7 @@ def _fields_of(row: Mapping[str, Any]) -> list[pa.Field]:
 class JsonLinesSource(JsonSource):
     """A file with JSON objects on lines, ignoring blank lines.
 
-    Parameters
-    ----------
-    location, name, encoding, block_bytes
-        As for RawSource.
-    advice
-        A remedy for a malformed row, added to the error.
+    ``advice`` is a remedy for a malformed row.
     """
 
     def __init__(

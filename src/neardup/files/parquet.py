@@ -64,14 +64,7 @@ class ParquetSource(Source):
 
     An output has the schema and the metadata of its input. Row groups are made anew.
 
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    name
-        Name in ids and outputs.
-    block_bytes
-        About how much a block holds, as it is encoded in the file.
+    A block holds about ``block_bytes``, as they are encoded in the file.
     """
 
     input_options = frozenset({"input_format"})

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from neardup.runs.work import Workspace
 
 
-# The name of the only column, of text and of bytes.
-_COLUMN, _BYTES_COLUMN = "text", "bytes"
+# The only column, of text and of bytes.
+_TEXT, _BYTES = pa.field("text", pa.string()), pa.field("bytes", pa.large_binary())
 
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
@@ -72,15 +72,54 @@ def open_source(
     return source(location, name, is_text_by_name=is_text_by_name, encoding=options.encoding)
 
 
-class _TextSource(RawSource):
+class _OneColumnSource(RawSource):
+    """A file with one column, which counts under any name."""
+
+    column = _TEXT
+
+    def schema(self) -> pa.Schema:
+        """Return the only column."""
+        return pa.schema([self.column])
+
+    def _start(self, stream: InputStream) -> bytes:
+        # A mark at the start of a file that is one row belongs to the row.
+        return b"" if self.is_one_row else super()._start(stream)
+
+    def _cutter(self) -> Cutter:
+        return cut_nothing if self.is_one_row else cut_lines
+
+
+class _OneColumnBlock(RawBlock):
+    """Rows of a file with one column."""
+
+    column = _TEXT
+
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        name = self.column.name
+        if names is not None and name not in names:
+            return pa.table({})
+        return pa.table({name: self._parse(raw, ColumnNames(), skip_bad=False).text})
+
+    def _parse_texts(
+        self,
+        texts: pa.Array,
+        numbers: Int64s,
+        columns: ColumnNames,
+        *,
+        skip_bad: bool,
+        is_decoded: bool,
+    ) -> ParsedRows:
+        table = pa.table([texts], names=[self.column.name])
+        own = replace(columns, text=self.column.name)
+        return parse_arrow(
+            table, numbers, own, path=self.path, skip_bad=skip_bad, is_decoded=is_decoded
+        )
+
+
+class _TextSource(_OneColumnSource):
     """A text file, whose texts are its only column.
 
-    Parameters
-    ----------
-    location, name, encoding, block_bytes
-        As for RawSource.
-    is_text_by_name
-        Whether the name is that of a text; else its first bytes decide.
+    Unless ``is_text_by_name``, the first bytes decide whether this is a text.
     """
 
     input_options = RawSource.input_options | {"document line"}
@@ -96,10 +135,6 @@ class _TextSource(RawSource):
     ) -> None:
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._is_text_by_name = is_text_by_name
-
-    def schema(self) -> pa.Schema:
-        """Return the column of the text."""
-        return pa.schema([(_COLUMN, pa.string())])
 
 
 class TextFileSource(_TextSource):
@@ -117,12 +152,6 @@ class TextFileSource(_TextSource):
             found = foreign_kind(stream.read(HEAD_BYTES)) if self.encoding.unit == 1 else None
         return found is not None and not found.startswith("this is text")
 
-    def _start(self, _: InputStream) -> bytes:
-        return b""
-
-    def _cutter(self) -> Cutter:
-        return cut_nothing
-
     def _block(self, raw: RawRows) -> RowBlock:
         block = _FileBlock(self.location, raw, self.encoding.codec)
         block.is_text_by_name = self._is_text_by_name
@@ -139,14 +168,11 @@ class TextLinesSource(_TextSource):
             raise InvalidInputError(foreign, path=self.location)
         return head.removeprefix(self.encoding.mark)
 
-    def _cutter(self) -> Cutter:
-        return cut_lines
-
     def _block(self, raw: RawRows) -> RowBlock:
         return _LineBlock(self.location, raw, self.encoding.codec)
 
 
-class _TextBlock(RawBlock):
+class _TextBlock(_OneColumnBlock):
     """Rows that are texts, perhaps programs."""
 
     def __init__(self, path: str, raw: RawRows, codec: str) -> None:
@@ -158,19 +184,8 @@ class _TextBlock(RawBlock):
         """Return the start and end of each text."""
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the texts for any column name, the only column."""
-        return parse_arrow(
-            pa.table({_COLUMN: self._texts(raw)}),
-            raw.numbers,
-            replace(columns, text=_COLUMN),
-            path=self.path,
-            skip_bad=skip_bad,
-            is_decoded=False,
-        )
-
-    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
-        text = self._parse(raw, ColumnNames(), skip_bad=False).text
-        return pa.table({_COLUMN: text} if names is None or _COLUMN in names else {})
+        texts, numbers = self._texts(raw), raw.numbers
+        return self._parse_texts(texts, numbers, columns, skip_bad=skip_bad, is_decoded=False)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         starts, ends = self._ranges(raw)
@@ -241,7 +256,7 @@ class _LineBlock(_TextBlock):
 # Files as bytes: each is one document, read as it is stored.
 
 
-class BytesSource(RawSource):
+class BytesSource(_OneColumnSource):
     """A file's bytes as one document, row 1, perhaps empty.
 
     A compressed file is not decompressed, and a byte-order mark counts.
@@ -249,10 +264,7 @@ class BytesSource(RawSource):
 
     input_options = frozenset({"input_format"})
     is_one_row = True
-
-    def schema(self) -> pa.Schema:
-        """Return the column of the bytes."""
-        return pa.schema([(_BYTES_COLUMN, pa.large_binary())])
+    column = _BYTES
 
     def open(self) -> InputStream:
         """Open the file at its start."""
@@ -272,29 +284,19 @@ class BytesSource(RawSource):
             raise InvalidInputError(message, path=self.location)
         yield from super()._read_blocks()
 
-    def _start(self, _: InputStream) -> bytes:
-        return b""
-
-    def _cutter(self) -> Cutter:
-        return cut_nothing
-
     def _block(self, raw: RawRows) -> RowBlock:
         return _BytesBlock(self.location, raw)
 
 
-class _BytesBlock(RawBlock):
+class _BytesBlock(_OneColumnBlock):
     """The one row of a file."""
 
-    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the bytes for any column name, the only column."""
-        schema = pa.schema([(_BYTES_COLUMN, pa.binary())])
-        columns = replace(columns, text=_BYTES_COLUMN)
-        check_columns(columns, schema, path=self.path, sample=dict)
-        return ParsedRows(raw.to_arrow())
+    column = _BYTES
 
-    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
-        is_named = names is None or _BYTES_COLUMN in names
-        return pa.table({_BYTES_COLUMN: raw.to_arrow()} if is_named else {})
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
+        own = replace(columns, text=self.column.name)
+        check_columns(own, pa.schema([self.column]), path=self.path, sample=dict)
+        return ParsedRows(raw.to_arrow())
 
 
 # Extracted texts, kept for later passes of a run. A job reads its input several times, and the
@@ -307,13 +309,7 @@ _CODEC = "zstd"
 
 
 class ExtractedTexts:
-    """Texts of rows by block, thread-safe and dropped by pickle.
-
-    Parameters
-    ----------
-    workspace
-        The memory and the folder of the run.
-    """
+    """Texts of rows by block, thread-safe and dropped by pickle."""
 
     def __init__(self, workspace: Workspace = IN_MEMORY) -> None:
         self._workspace, self._lock = workspace, Lock()
@@ -383,18 +379,9 @@ def extract_texts(
 ) -> pa.StringArray:
     """Return the texts of rows, without bad rows.
 
-    Parameters
-    ----------
-    rows, extract
-        The rows, and the function from a row to its text.
-    problems
-        Records bad rows.
-    indexes
-        Numbers of the rows in ``problems``; None for all.
-    kept
-        Texts that an earlier pass has read; new ones are added.
-    block
-        Key of the block among all sources.
+    ``indexes`` are the numbers of the rows in ``problems``, which records bad ones; None for all.
+    ``kept`` has texts that an earlier pass has read, and gets the new ones, by ``block``, a key
+    among those of all sources.
     """
     indexes = np.arange(len(problems.numbers)) if indexes is None else indexes
     numbers = problems.numbers[indexes].tolist()
@@ -426,25 +413,14 @@ def extract_texts(
     return pa.array(texts, pa.string())
 
 
-class ExtractedFileSource(RawSource):
+class ExtractedFileSource(_OneColumnSource):
     """Extracted text of one file, row 1 even if empty.
 
     A file that cannot be read is a bad row.
 
-    Parameters
-    ----------
-    location, name, block_bytes
-        As for RawSource.
-    extract
-        Returns the text.
-    options
-        Arguments of ``extract``.
-    kind
-        Kind of file in words, such as ``an HTML page``.
-    used
-        Names of the options that ``extract`` uses, without ``input_format``.
-    max_bytes
-        A longer file is a bad row; no more of it is read. At most the limit of all rows.
+    ``kind`` describes the file, such as ``an HTML page``. ``used`` names the options that
+    ``extract`` uses, without ``input_format``. A file longer than ``max_bytes`` is a bad row, and
+    no more of it is read.
     """
 
     is_one_row = extracts_text = True
@@ -467,16 +443,9 @@ class ExtractedFileSource(RawSource):
         self._extract, self._options, self.uncuttable = extract, options, kind
         self._max_bytes = min(max_bytes, MAX_ROW_BYTES)
 
-    def schema(self) -> pa.Schema:
-        """Return the column of the text."""
-        return pa.schema([(_COLUMN, pa.string())])
-
     def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file up to the size limit."""
         return islice(super()._read_blocks(), 1)
-
-    def _start(self, _: InputStream) -> bytes:
-        return b""
 
     def _cutter(self) -> Cutter:
         def cut(data: bytes | memoryview, final: bool) -> Cut:
@@ -494,7 +463,7 @@ class ExtractedFileSource(RawSource):
         return self._extract(row, self._options)
 
 
-class _ExtractedBlock(RawBlock):
+class _ExtractedBlock(_OneColumnBlock):
     """The row of a file, with its text extraction."""
 
     def __init__(
@@ -504,21 +473,9 @@ class _ExtractedBlock(RawBlock):
         self._extract, self._kept = extract, kept
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        """Return the text for any column name, the only column."""
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))
         texts = extract_texts(rows, self._extract, problems, kept=self._kept, block=self.path)
-        parsed = parse_arrow(
-            pa.table({_COLUMN: texts}),
-            raw.numbers[~problems.bad],
-            replace(columns, text=_COLUMN),
-            path=self.path,
-            skip_bad=skip_bad,
-        )
+        numbers = raw.numbers[~problems.bad]
+        parsed = self._parse_texts(texts, numbers, columns, skip_bad=skip_bad, is_decoded=True)
         return problems.with_bad_rows(parsed)
-
-    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
-        if names is not None and _COLUMN not in names:
-            return pa.table({})
-        text = self._parse(raw, ColumnNames(), skip_bad=False).text
-        return pa.table({_COLUMN: text.cast(pa.string())})

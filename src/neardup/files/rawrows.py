@@ -86,14 +86,8 @@ _WITH_ASCII_BYTES = frozenset(
 class TextEncoding:
     """How the characters of a file are written down.
 
-    Parameters
-    ----------
-    codec
-        Python's name of it, with the order of bytes.
-    unit
-        Bytes of a code unit; ASCII characters have their ASCII value in it.
-    mark
-        The byte-order mark that the file begins with.
+    ``unit`` is the bytes of a code unit, in which ASCII characters have their ASCII value, and
+    ``mark`` the byte-order mark that the file begins with.
     """
 
     codec: str = "utf-8"
@@ -311,15 +305,6 @@ class RawBlock(RowBlock):
     """Rows of one piece of a file, with their bytes.
 
     A format is a subclass that reads rows in UTF-8.
-
-    Parameters
-    ----------
-    path
-        The file.
-    raw
-        The rows as they are stored.
-    codec
-        Their encoding.
     """
 
     def __init__(self, path: str, raw: RawRows, codec: str = "utf-8") -> None:
@@ -407,16 +392,8 @@ class RawBlock(RowBlock):
 class RawSource(Source):
     """A file whose rows are ranges of its bytes.
 
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    name
-        Name in ids and outputs; its last suffix is the compression.
-    encoding
-        Of the text, by Python's name; None is UTF-8.
-    block_bytes
-        How much to read at a time.
+    The last suffix of ``name`` is the compression; ``encoding`` is a name of Python, None for
+    UTF-8.
     """
 
     input_options = frozenset({"input_format", "encoding"})
@@ -521,15 +498,7 @@ class RawSource(Source):
 
 
 class RawWriter(RowWriter):
-    """Writes raw rows one after the other, byte for byte.
-
-    Parameters
-    ----------
-    output
-        The file; closed with the writer.
-    codec
-        The encoding of the rows.
-    """
+    """Writes raw rows one after the other, byte for byte."""
 
     def __init__(self, output: OutputStream, codec: str = "utf-8") -> None:
         self._output = output

@@ -46,14 +46,8 @@ class TableWriter(RowWriter):
 
     Columns are compressed with Zstandard, and pages have checksums.
 
-    Parameters
-    ----------
-    destination
-        The file; folders on the way are created, an existing file is replaced.
-    schema
-        Of all rows, with the metadata to keep.
-    digest
-        Gets the bytes of the file, if it is given.
+    An existing file is replaced. The schema has the metadata to keep. ``digest`` gets the bytes of
+    the file.
     """
 
     def __init__(self, destination: Destination, schema: pa.Schema, digest: Any = None) -> None:
@@ -224,14 +218,7 @@ class Conversion:
     standard library, dates as text, NaN and infinities as null. Parquet has the same schema for all
     outputs of a source.
 
-    Parameters
-    ----------
-    source
-        Where the rows come from.
-    output_format
-        The format; ``same`` is the source's own.
-    documents
-        Which of the source's rows are documents; None for all. Others are never written.
+    Rows that are not ``documents`` (None: all are) are never written.
     """
 
     def __init__(
@@ -245,7 +232,7 @@ class Conversion:
             return self._source.writer(folder)
         destination = folder / converted_name(self._source.written_name, self._format)
         if self._format == "jsonl":
-            return lines_writer(self._source, destination)
+            return LinesWriter(destination, self._source)
         return _ParquetWriter(destination, self._schema, self._source.origin or self._source.name)
 
     @cached_property
@@ -291,12 +278,12 @@ def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
 _NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
-class _LinesWriter(RawWriter):
+class LinesWriter(RawWriter):
     """Writer of JSON lines, copying JSON rows byte for byte."""
 
-    def __init__(self, destination: Destination, path: str) -> None:
+    def __init__(self, destination: Destination, source: Source) -> None:
         super().__init__(OutputStream(destination, compression_of(str(destination))))
-        self._path = path
+        self._path = source.origin or source.name
 
     def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
         """Return selected rows as lines, NaN and infinities as null."""
@@ -387,8 +374,3 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
             )
             raise InvalidParameterError(message)
         seen[name] = source.name
-
-
-def lines_writer(source: Source, destination: Destination) -> RowWriter:
-    """Open a JSON lines writer for rows of any source."""
-    return _LinesWriter(destination, source.origin or source.name)

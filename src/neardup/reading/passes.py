@@ -390,12 +390,12 @@ def write_lines(
 
     ``destination`` receives the lines source by source.
     """
-    from neardup.files.writers import lines_writer
+    from neardup.files.writers import LinesWriter
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))
     for source, start, stop in documents.ranges():
-        with lines_writer(source, destination) as writer:
+        with LinesWriter(destination, source) as writer:
 
             def prepare(
                 item: tuple[RowBlock, slice], writer: RowWriter = writer

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,6 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
-
-if TYPE_CHECKING:
-    pass
-
 
 FoundT = TypeVar("FoundT")
 

@@ -216,15 +216,6 @@ def test_parse__valid_for_one_parser_is_valid_in_any_company(line):
     assert found.text.to_pylist() == ["a", None, None]
 
 
-def test_parse__lines_that_only_look_like_objects():
-    # Two objects in two lines: the first line has both.
-    lines = b'{"text": "a"} {"text": "b"}\n{"text"\n'
-    assert len(parse(lines, skip_bad=True).skipped) == 2
-    # And one object that runs over two lines.
-    lines = b'{"text": "a"} {"text": "b"}\n{"text":\n"c"}\n'
-    assert len(parse(lines, skip_bad=True).skipped) == 3
-
-
 JSON_TEXT = st.text(st.characters(exclude_categories=[]), max_size=6)
 ORDER = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=2)
 ROW = st.fixed_dictionaries(
@@ -313,15 +304,6 @@ def test_to_table__types():
         {"a": "2020-01-01", "b": {"c": ["2020-01-01 00:00:00"]}, "d": 1.0, "e": None},
         {"a": None, "b": None, "d": 2.5, "e": 1},
     ]
-
-
-@pytest.mark.parametrize("odd", ["\\ud83d\\ude00", "\\u0000"])
-def test_to_table__slow_way_gives_the_same(odd):
-    line = f'{{"text": "{odd}", "n": 1, "x": [1.5]}}\n'.encode()
-    fast = objects_to_table(cut(line * 2), path="a.jsonl")
-    # Only the standard library takes a repeated name.
-    slow = objects_to_table(cut(line + b'{"n": 0, ' + line[1:]), path="a.jsonl")
-    assert slow.select(fast.column_names).to_pylist() == fast.to_pylist()
 
 
 def test_to_table__large_whole_numbers_keep_their_digits():
