@@ -38,15 +38,7 @@ _SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
 
 
 class Messages:
-    """Messages of an open stream, checked before Arrow reads them.
-
-    Parameters
-    ----------
-    file
-        The file; its position is the same after each call.
-    path
-        Its name, for errors.
-    """
+    """Messages of an open stream, checked before Arrow reads them."""
 
     def __init__(self, file: Any, path: str) -> None:
         self._file, self._path = file, path
@@ -159,15 +151,6 @@ class ArrowSource(Source):
 
     Rows count from 1. An output has the schema and metadata of its input and is of the same of the
     two kinds; batches are made anew, buffers are not compressed.
-
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    name
-        Name in ids and outputs.
-    block_rows
-        Most rows of a block.
     """
 
     input_options = frozenset({"input_format"})
