@@ -54,6 +54,8 @@ _log = job_logger("neardup.hints")
 
 # Arrow parses twice as fast where a block stays in the processor's cache.
 _BLOCK_BYTES = 1 << 20
+# The longest header row.
+_HEADER_BYTES = 1 << 22
 
 # Usual separators, for a hint, and the first line with which spreadsheets name theirs.
 _DELIMITERS = (";", "\t", "|", ",")
@@ -104,7 +106,14 @@ def with_header_delimiter(source: Source) -> Source:
     """Use the header's separator, as spreadsheet programs may save another."""
     if isinstance(source, DelimitedSource):
         found = _other_delimiter(source.column_names() or [])
-        return source if found is None else source.with_delimiter(found)
+        if found is not None:
+            return DelimitedSource(
+                source.location,
+                source.name,
+                delimiter=found,
+                is_delimiter_given=True,
+                encoding=source.encoding,
+            )
     return source
 
 
@@ -160,7 +169,7 @@ class DelimitedSource(Source):
         self.size = file_size(location)
         self.block_bytes = block_bytes
         self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
-        self._encoding = encoding
+        self.encoding = encoding
         self._has_counted_empty = False
 
     def open(self) -> InputStream:
@@ -171,26 +180,23 @@ class DelimitedSource(Source):
     def header(self) -> _Header:
         """The header row, preceding bytes and format of the file."""
         with self.open() as stream:
-            data, size = stream.read(LOOKED_AT), LOOKED_AT
-            check_mark(data, self._encoding, self.location)
-            encoding, delimiter = encoding_of(self._encoding, lambda: data), self._delimiter
-            mark = encoding.mark if data.startswith(encoding.mark) else b""
-            while True:
-                is_whole = len(data) < size
-                decoder = codecs.getincrementaldecoder(encoding.codec)("neardup.keep_byte")
-                text = decoder.decode(data[len(mark) :], is_whole)
-                named = _NAMED_DELIMITER.match(text)
-                if named is not None and not self._is_delimiter_given:
-                    delimiter = named[1]
-                try:
-                    columns, stop = _first_row(text, named.end() if named else 0, delimiter)
-                except csv.Error as error:
-                    raise self._bad_header(str(error)) from None
-                # A field that ends here may continue.
-                if is_whole or (columns and stop < len(text) - 1):
-                    break
-                data += stream.read(size)
-                size *= 2
+            data = stream.read(_HEADER_BYTES)
+        check_mark(data[:LOOKED_AT], self.encoding, self.location)
+        encoding, delimiter = encoding_of(self.encoding, lambda: data), self._delimiter
+        mark = encoding.mark if data.startswith(encoding.mark) else b""
+        is_whole = len(data) < _HEADER_BYTES
+        decoder = codecs.getincrementaldecoder(encoding.codec)("neardup.keep_byte")
+        text = decoder.decode(data[len(mark) :], is_whole)
+        named = _NAMED_DELIMITER.match(text)
+        if named is not None and not self._is_delimiter_given:
+            delimiter = named[1]
+        try:
+            columns, stop = _first_row(text, named.end() if named else 0, delimiter)
+        except csv.Error as error:
+            raise self._bad_header(str(error)) from None
+        # A field that ends here may continue.
+        if not is_whole and (not columns or stop >= len(text) - 1):
+            raise self._bad_header(f"it is longer than {_HEADER_BYTES:,} bytes")
         header = _encode(text[:stop].encode(), encoding.codec)
         try:
             header.decode(encoding.codec)
@@ -203,16 +209,6 @@ class DelimitedSource(Source):
     def _bad_header(self, reason: str) -> InvalidInputError:
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
         return InvalidInputError(message, path=self.location)
-
-    def with_delimiter(self, delimiter: str) -> DelimitedSource:
-        """Return the source with another separator."""
-        return DelimitedSource(
-            self.location,
-            self.name,
-            delimiter=delimiter,
-            is_delimiter_given=True,
-            encoding=self._encoding,
-        )
 
     def schema(self) -> pa.Schema | None:
         """Return the header row's columns, None without a header."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import glob
 import json
 import os
@@ -22,7 +21,6 @@ from typing import TYPE_CHECKING, Any, overload
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
 from neardup.files.destinations import recover_above
-from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.folders import FolderSource, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
@@ -403,19 +401,10 @@ class Listing:
         if self.passed_over:
             counts = passed_over(Inputs([], self.passed_over))
             advice = missing_extras(counts)
-            if not advice and any(map(_may_be_text, self.passed_over)):
+            if not advice:
                 advice = ["input_format text (--input-format text) reads all files as text"]
             message = "; ".join([message, list_endings(counts), *advice])
         raise InvalidInputError(message)
-
-
-def _may_be_text(location: str) -> bool:
-    """Return whether a file's first bytes may be text."""
-    if _is_special(location):
-        return False
-    with contextlib.suppress(OSError), open(location, "rb") as file:
-        return foreign_kind(file.read(HEAD_BYTES)) is None
-    return True
 
 
 def _is_special(location: str) -> bool:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 import xlsxwriter
-from xlsxwriter.exceptions import FileCreateError
+from xlsxwriter.exceptions import FileCreateError, XlsxWriterException
 
 SHEET_ROWS = 1 << 20
 """Rows of a sheet, its header among them."""
@@ -27,9 +25,8 @@ _MOST = 10**300
 
 _WIDTH, _TEXT_WIDTH = 14, 60
 
-# Valid names of sheets in .xlsx; other programs allow longer names and any character.
+# The longest name of a sheet, in units of UTF-16.
 _NAME_UNITS = 31
-_NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 
 # The library writes the time into the file, which would then never be the same twice.
 _CREATED = datetime(2000, 1, 1)
@@ -67,7 +64,7 @@ class Spreadsheet:
         self._sheet: Any = None
         self._header: Sequence[str] = ()
         self._row = 1
-        self._name = ""
+        self._name: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -78,12 +75,14 @@ class Spreadsheet:
     def add_sheet(self, header: Sequence[str], name: str | None = None) -> None:
         """Begin a sheet with a fixed, filterable first row.
 
-        A name that no sheet can have is changed as little as possible.
+        Without a name, or with one that no sheet may have, the library gives it a number.
         """
-        if name is not None:
-            self._name = _name_of_sheet(name)
         self._header, self._row = header, 1
-        self._sheet = self._workbook.add_worksheet(self._free_name())
+        self._name = self._name or name
+        try:
+            self._sheet = self._workbook.add_worksheet(name)
+        except XlsxWriterException:
+            self._sheet = self._workbook.add_worksheet()
         self._sheet.freeze_panes(1, 0)
         bold = self._workbook.add_format({"bold": True})
         for column, title in enumerate(header):
@@ -100,19 +99,13 @@ class Spreadsheet:
         """
         if self._row == SHEET_ROWS:
             self._let_filter()
-            self.add_sheet(self._header)
+            end = f" ({len(self._workbook.worksheets()) + 1})"
+            self.add_sheet(
+                self._header, self._name and start_of(self._name, _NAME_UNITS - len(end)) + end
+            )
         for column, value in enumerate(values):
             self._put(self._row, column, value, are_numbers_exact)
         self._row += 1
-
-    def _free_name(self) -> str | None:
-        """Return the next sheet's free name, None without names."""
-        if not self._name:
-            return None
-        taken = {sheet.get_name().casefold() for sheet in self._workbook.worksheets()}
-        endings = (f" ({number})" if number > 1 else "" for number in count(1))
-        names = (start_of(self._name, _NAME_UNITS - len(end)) + end for end in endings)
-        return next(name for name in names if name.casefold() not in taken)
 
     def _put(self, row: int, column: int, value: object, are_numbers_exact: bool) -> None:
         if value is None:
@@ -160,10 +153,6 @@ def units_of(text: str) -> int:
 def start_of(text: str, n_units: int) -> str:
     """Return a text's first UTF-16 units, without half a character."""
     return text.encode("utf-16-le")[: 2 * n_units].decode("utf-16-le", "ignore")
-
-
-def _name_of_sheet(name: str) -> str:
-    return start_of(_NOT_IN_NAMES.sub("_", name).strip("'"), _NAME_UNITS).rstrip("'")
 
 
 def _is_number(value: float, are_numbers_exact: bool) -> bool:

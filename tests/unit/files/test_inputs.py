@@ -323,12 +323,3 @@ def test_resolve_inputs__paths(corpus):
     assert [source.name for source in resolve_inputs(Path("corpus"))] == names("corpus")
     paths = [Path("corpus/b.jsonl"), Path("corpus/sub/c.csv")]
     assert [source.name for source in resolve_inputs(paths)] == ["b.jsonl", "sub/c.csv"]
-
-
-@pytest.mark.parametrize(("content", "may_be_text"), [(b"MZ\0\0", False), (b"plain", True)])
-def test_resolve_paths__advises_text_only_of_what_may_be_text(tmp_path, content, may_be_text):
-    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n")
-    (tmp_path / "b.exe").write_bytes(content)
-    with pytest.raises(InvalidInputError, match="2 files passed over") as caught:
-        resolve_paths([str(tmp_path)])
-    assert ("reads all files as text" in str(caught.value)) == may_be_text
