@@ -139,9 +139,7 @@ def test_input_changed__starts_over(run, here, expected, stop, change):
     else:
         os.utime(here / "a.jsonl", ns=(0, 0))
     found = finish(run, here)
-    assert found.err.splitlines() == [
-        f"inputs changed since: {here / 'a.jsonl'}; starting over",
-    ]
+    assert found.err.splitlines() == ["inputs changed since; starting over"]
     assert (files_of(here / "out") == expected) == (change == "time")
 
 
@@ -152,13 +150,13 @@ def test_other_options__leave_what_was_done_until_the_end(run, here, expected, s
         found = run(*JOB, "--threshold", "0.7")
     assert found.code == 130
     assert found.err.splitlines()[0] == (
-        f"a run that was stopped left {folder}: options changed since: threshold was 0.8, is 0.7; "
-        "this run starts at the beginning, and removes that when it is done"
+        f"a run that was stopped left {folder}: threshold changed since; this "
+        "run starts at the beginning, and removes that when it is done"
     )
     assert len(work_folders(here)) == 2
     found = run(*JOB, "--memory", "1GB")
     assert "5 tasks are done" in found.err
-    assert "threshold was 0.7, is 0.8" in found.err
+    assert "threshold changed since" in found.err
     assert files_of(here / "out") == expected
     assert work_folders(here) == []
 

@@ -169,10 +169,10 @@ def account_of_earlier(work: LastingWork) -> list[str]:
     changes = {path: difference(key, work.key or {}) if key else "" for path, key in keys.items()}
     useless = [path for path, key in keys.items() if not only_options_differ(key, work.key or {})]
     removed = work.remove_stale(useless)
-    lines += [f"{changes[path]}; starting over" for path in removed if changes[path]]
+    lines += [f"{changes[path]} changed since; starting over" for path in removed if changes[path]]
     for path in work.stale:
         lines.append(
-            f"a run that was stopped left {path}: {changes[path]}; this run "
+            f"a run that was stopped left {path}: {changes[path]} changed since; this run "
             f"{'' if work.n_done else 'starts at the beginning, and '}removes that when it is done"
         )
     return lines
@@ -251,75 +251,30 @@ def _spelled(value: object) -> object:
     return value if isinstance(value, bool | int) else str(value)
 
 
-# Differences of two keys. A key is JSON: an object whose entries are objects (such as options),
-# plain values (such as a version), or lists of files, each an object with a ``path`` and values
-# that change with the file.
-
-_MOST_LISTED = 3
+# Entries of a key that the user may change and change back; the others are files and versions.
+_OF_OPTIONS = {"command", "options", "scheme"}
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Describe the differences of two keys, empty if equal.
+    """Name the options and inputs in which two keys differ, empty if equal.
 
-    For example, it returns ``inputs changed since: a.jsonl``.
+    For example, it returns ``threshold, inputs``.
     """
     # Normalize both to their stored form: a tuple becomes a list.
     old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
-    parts = []
-    # Options of two commands are not comparable.
-    if "command" in old and old["command"] != new.get("command"):
-        return f"it is of `neardup {old['command']}`"
+    return ", ".join(dict.fromkeys(_differing(old, new)))
+
+
+def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for name in dict.fromkeys((*new, *old)):
-        before: Any = old.get(name)
-        now: Any = new.get(name)
-        if before == now:
-            continue
-        if _are_files(before or []) and _are_files(now or []):
-            parts += _differing_files(name, before or [], now or [])
-        elif isinstance(before, dict) and isinstance(now, dict):
-            changed = [
-                f"{each} was {_shown(before.get(each))}, is {_shown(now.get(each))}"
-                for each in dict.fromkeys((*now, *before))
-                if before.get(each) != now.get(each) or (each in before) != (each in now)
-            ]
-            parts.append(f"{name} changed since: {_listed(changed)}")
-        else:
-            parts.append(f"{name} was {_shown(before)}, is {_shown(now)}")
-    return "; ".join(parts)
+        before, now = old.get(name), new.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            yield from _differing(before, now)
+        elif before != now:
+            yield name
 
 
 def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether two keys agree in all files and versions."""
     old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
-    return all(
-        old.get(name) == new.get(name)
-        for name in (*old, *new)
-        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
-    )
-
-
-def _are_files(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(file, dict) and isinstance(file.get("path"), str) for file in value
-    )
-
-
-def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
-    before = {file["path"]: file for file in old}
-    now = {file["path"]: file for file in new}
-    kinds = {
-        "changed since": [path for path in now if path in before and now[path] != before[path]],
-        "added since": [path for path in now if path not in before],
-        "no longer there": [path for path in before if path not in now],
-    }
-    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in kinds.items() if paths]
-    return listed or [f"{name} are in another order, or given another number of times"]
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_LISTED
-    return ", ".join(words[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _shown(value: Any) -> str:
-    return "not given" if value is None else str(value)
+    return all(old.get(name) == new.get(name) for name in {*old, *new} - _OF_OPTIONS)

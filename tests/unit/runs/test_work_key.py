@@ -15,38 +15,22 @@ OLD = {"options": {"threshold": "0.8", "ngram": 5}, "version": "1", "inputs": fi
 
 
 @each_of(
-    ("changes", "words"),
+    ("changes", "names"),
     [
         ({}, ""),
-        ({"version": "2"}, "version was 1, is 2"),
-        (
-            {"options": {"threshold": "0.7", "ngram": 5}},
-            "options changed since: threshold was 0.8, is 0.7",
-        ),
-        (
-            {"options": {"ngram": 6, "tf": "log"}},
-            "options changed since: ngram was 5, is 6, tf was not given, is log, threshold was "
-            "0.8, is not given",
-        ),
-        ({"inputs": files("a", "b", size=2)}, "inputs changed since: a, b"),
-        ({"inputs": files("a", "c")}, "inputs added since: c; inputs no longer there: b"),
-        ({"inputs": files("b", "a")}, "inputs are in another order, or given another number of"),
-        ({"inputs": files("a", "b", "b")}, "inputs are in another order, or given another number"),
-        (
-            {"inputs": files(*"abcdefgh")},
-            "inputs added since: c, d, e and 3 more",
-        ),
-        ({"inputs": files()}, "inputs no longer there: a, b"),
-        ({"against": files("c")}, "against added since: c"),
-        ({"inputs": "a table"}, "inputs was [{'"),
+        ({"version": "2"}, "version"),
+        ({"options": {"threshold": "0.7", "ngram": 5}}, "threshold"),
+        ({"options": {"ngram": 6, "tf": "log"}}, "ngram, tf, threshold"),
+        ({"inputs": files("a", "b", size=2)}, "inputs"),
+        ({"inputs": files("b", "a")}, "inputs"),
+        ({"inputs": files("a", "b", "b"), "against": files("c")}, "against, inputs"),
+        ({"inputs": "a table"}, "inputs"),
     ],
 )
-def test_difference(changes, words):
+def test_difference(changes, names):
     new = OLD | changes
-    found = difference(OLD, new)
-    assert found.startswith(words)
-    assert bool(found) == bool(words)
-    assert (digest_of(OLD) == digest_of(new)) == (not words)
+    assert difference(OLD, new) == names
+    assert (digest_of(OLD) == digest_of(new)) == (not names)
 
 
 @each_of(
