@@ -27,7 +27,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import RLock
 from typing import Any, BinaryIO, Protocol, Self
@@ -297,7 +297,6 @@ class TaskRecord:
     name: str
     files: Mapping[str, FileRecord] = field(default_factory=dict)
     result: Any = None
-    is_discarded: bool = False
 
 
 class TaskFiles:
@@ -385,7 +384,7 @@ class WorkFolder(LastingWork):
     def size_bytes(self) -> int:
         """Size of the files of all completed tasks."""
         with self._mutex:
-            records = [record for record in self._records.values() if not record.is_discarded]
+            records = list(self._records.values())
         return sum(file.size for record in records for file in record.files.values())
 
     def is_done(self, task: str) -> bool:
@@ -403,7 +402,7 @@ class WorkFolder(LastingWork):
             n_bytes = path.stat().st_size
         except OSError:
             n_bytes = -1
-        if record.is_discarded or n_bytes != record.files[file_name].size:
+        if n_bytes != record.files[file_name].size:
             message = "this file of an unfinished run is damaged, or gone; run the command again"
             raise ReadError(message, path=str(path))
         return path
@@ -456,11 +455,10 @@ class WorkFolder(LastingWork):
             shutil.rmtree(path, ignore_errors=True)
 
     def discard(self, task: str) -> None:
-        """Remove a completed task's files, but keep its result."""
+        """Remove a task of a temporary folder, and its files."""
+        assert self.key is None
         with self._mutex, self._errors():
-            record = replace(self._records[task], is_discarded=True)
-            self._store(record)
-            for name in record.files:
+            for name in self._records.pop(task).files:
                 self._path_of(task, name).unlink(missing_ok=True)
 
     def free_disk_bytes(self) -> int:
@@ -575,7 +573,7 @@ class WorkFolder(LastingWork):
                 raise
 
     def _store(self, record: TaskRecord) -> None:
-        """Add or replace a task with files on the disk."""
+        """Add a task with files on the disk."""
         if self.key is not None:
             body = json.dumps(asdict(record), allow_nan=False).encode()
             checksum = b"%08x " % zlib.crc32(body, self._seed)
@@ -583,11 +581,7 @@ class WorkFolder(LastingWork):
         self._records[record.name] = record
 
     def _load(self) -> None:
-        """Load an earlier process's tasks before the first damaged task.
-
-        Tasks from the first one without files on are dropped with it, because its files were
-        removed for later tasks, which may be damaged.
-        """
+        """Load an earlier process's tasks before the first damaged task."""
         self._records, damaged = {}, None
         stored = sorted(p.name for p in self.folder.iterdir() if _RECORD.fullmatch(p.name))
         for number in range(len(stored)):
@@ -602,12 +596,8 @@ class WorkFolder(LastingWork):
             )
             _log.warning("%s", problem)
             self.problems.append(problem)
-            records = list(self._records.values())
-            discarded = (record.number for record in records if record.is_discarded)
-            n_kept = next(discarded, len(records))
-            self._records = {record.name: record for record in records[:n_kept]}
             for name in reversed(stored):
-                if name >= self._record_path(n_kept).name:
+                if name >= self._record_path(len(self._records)).name:
                     (self.folder / name).unlink(missing_ok=True)
 
     def _read_record(self, number: int) -> TaskRecord | None:
@@ -623,7 +613,7 @@ class WorkFolder(LastingWork):
 
     def _damage_of(self, record: TaskRecord) -> Path | None:
         """Return the first damaged file of a task, or None."""
-        for name, expected in () if record.is_discarded else record.files.items():
+        for name, expected in record.files.items():
             path = self._path_of(record.name, name)
             try:
                 # Reading a file takes long.
@@ -637,8 +627,7 @@ class WorkFolder(LastingWork):
         known = {KEY, LOCK, HOLDER}
         for record in self._records.values():
             known.add(self._record_path(record.number).name)
-            if not record.is_discarded:
-                known |= {self._path_of(record.name, name).name for name in record.files}
+            known |= {self._path_of(record.name, name).name for name in record.files}
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():
                 path.unlink(missing_ok=True)

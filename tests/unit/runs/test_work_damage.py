@@ -105,18 +105,6 @@ def test_damage__of_a_file(stopped, tmp_path, kind, caplog):
         check(work, "task-3")
 
 
-def test_damage__where_files_were_discarded(tmp_path):
-    """What was made from them may be lost, so they are made again."""
-    with open_work(tmp_path) as work:
-        for task in TASKS[:4]:
-            do(work, task)
-        work.discard("task-1")
-        work.close()
-    damage(work.folder / "task-2.rows.bin", "flip", 0)
-    with open_work(tmp_path) as work:
-        assert [task for task in TASKS if work.is_done(task)] == ["task-0"]
-
-
 @each_of("change", ["swap", "lose", "another key"])
 def test_records__whole_ones_that_are_not_at_their_places(stopped, tmp_path, change):
     parent = tmp_path / "work"

@@ -31,11 +31,10 @@ def go_on(parent: Path) -> int:
     return n_before
 
 
-def work_and_discard(parent: Path) -> None:
+def work_and_leave(parent: Path) -> None:
     with open_work(parent) as work:
         do(work, "task-0")
         do(work, "task-1")
-        work.discard("task-0")
         work.close()
     # Without a folder above that has to be made again.
     open_work(parent).remove()
@@ -48,7 +47,7 @@ def test_killed__at_any_step(tmp_path):
     found = []
     was_killed = True
     while was_killed:
-        was_killed = killed_at(len(found), lambda: work_and_discard(parent))
+        was_killed = killed_at(len(found), lambda: work_and_leave(parent))
         with open_work(parent) as work:
             assert work.problems == []
             found.append(work.n_done)
