@@ -171,9 +171,7 @@ def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_
         (tmp_path / "x", "executors do not see"),
         (tmp_path, "the file is missing"),
     ):
-        monkeypatch.setattr(
-            "neardup.jobs.align_other.SeenFolder", lambda _, to=folder: SeenFolder(to)
-        )
+        monkeypatch.setattr("neardup.index.handle.SeenFolder", lambda _, to=folder: SeenFolder(to))
         with pytest.raises(NeardupError, match=said):
             on_session.align(in_process, str(texts / "own"), str(texts / "index"))
 

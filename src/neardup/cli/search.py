@@ -93,7 +93,6 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     from neardup.documents.other import open_handle
     from neardup.engine.opening import key_with_index
     from neardup.files.inputs import origins_of
-    from neardup.index.handle import SeenFolder, SharedIndex
     from neardup.jobs.search import search_documents, search_passages
 
     given: SearchCommandOptions = call.options
@@ -128,7 +127,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         key = key_with_index("search", options, index, folder, inputs=sources)
     with call.working(output.place, key) as workspace, call.display:
         start = time.perf_counter()
-        engine, shared = call.engine_within(workspace), SharedIndex(index, SeenFolder(folder))
+        engine, shared = call.engine_within(workspace), handle.share(index)
         result: Any
         if is_of_documents:
             result = search_documents(engine, shared, sources, options)

@@ -19,8 +19,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.documents import as_text
 from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
-from neardup.files.rows import RowWriter
-from neardup.files.writers import TableWriter
 from neardup.index.handle import IndexHandle
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
@@ -30,7 +28,6 @@ from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
 
 if TYPE_CHECKING:
-    from neardup.files.streams import Destination
     from neardup.text.tokenizers import TokenFunction
 
 
@@ -77,12 +74,6 @@ class DocumentIndexSource(IndexSource):
         """Return the ids that the documents have in the index."""
         live = self._index.live(0, self._index.n_documents)
         return as_text(self._index.ids_of(live[numbers - 1]))
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of Parquet."""
-        rows = next((block.to_table() for block in self.blocks()), None)
-        schema = pa.schema([]) if rows is None else rows.schema
-        return TableWriter(folder / self.name, schema)
 
 
 def index_among(

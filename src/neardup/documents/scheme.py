@@ -130,12 +130,7 @@ def restore_document_scheme(
 ) -> DocumentScheme:
     """Make the scheme from its ``describe`` values.
 
-    Parameters
-    ----------
-    description
-        What ``describe`` returned.
-    tokenizer
-        The ``tokenizer.json`` or the function that was used, if one was.
+    A tokenizer that is a file or a function has to be given.
     """
     tokenizer = described_tokenizer(description, tokenizer)
     known = {key: description[key] for key in ShingleOptions.known if key in description}

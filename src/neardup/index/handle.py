@@ -66,12 +66,7 @@ _opened: dict[str, OpenIndex[Any, Any]] = {}
 class SharedIndex(Generic[V]):
     """An open index that other processes open on first use.
 
-    Parameters
-    ----------
-    index
-        The index, opened in this process.
-    folder
-        Folder of its files; None: only in memory, not available to other processes.
+    ``folder`` has its files. An index without one is only in the memory of this process.
     """
 
     def __init__(self, index: V, folder: SharedFolder | None) -> None:
@@ -234,6 +229,10 @@ class IndexHandle(ABC, Generic[V]):
         """Load changes of other writers, and open only new files."""
         with self._lock:
             self._look(runner)
+
+    def share(self, index: V) -> SharedIndex[V]:
+        """Return a state of this index for tasks in other processes."""
+        return SharedIndex(index, SeenFolder(self.folder))
 
     @contextmanager
     def changing(self, runner: Runner) -> Iterator[V]:

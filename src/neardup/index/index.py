@@ -279,16 +279,8 @@ _BLOCK_ROWS = 8192
 class IndexSource(Source):
     """Documents of an index in order of addition, as Parquet.
 
-    Columns are ``id``, ``text`` and those of the user's that the index keeps.
-
-    Parameters
-    ----------
-    index
-        What is read, as it was when it was opened.
-    folder
-        Where it is.
-    block_rows
-        Most rows of a block.
+    Columns are ``id``, ``text`` and those of the user's that the index keeps. A block has at most
+    ``block_rows`` rows.
     """
 
     def __init__(
@@ -319,7 +311,7 @@ class IndexSource(Source):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
-        schema = pa.schema([("id", self._index.id_type), ("text", pa.large_string())])
+        schema = next((block.to_table().schema for block in self.blocks()), self.schema())
         return TableWriter(folder / self.name, schema)
 
 

@@ -85,10 +85,6 @@ class Segment:
                     raise _damaged(self.path, f"page {page:,} has another checksum")
             self.is_checked[some] = True
 
-    def check_all(self) -> None:
-        """Verify all pages of the segment."""
-        self.check(np.flatnonzero(~self.is_checked))
-
     def array(self, name: str) -> AnyArray:
         """Return a verified array."""
         if len(self.sums):

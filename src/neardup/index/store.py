@@ -236,13 +236,7 @@ class Contents:
 
 
 class Database:
-    """Thread-safe open database of an index.
-
-    Parameters
-    ----------
-    folder
-        The index.
-    """
+    """Thread-safe open database of an index."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / FILE

@@ -18,7 +18,7 @@ from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.handle import SeenFolder, SharedIndex
+from neardup.index.handle import SharedIndex
 from neardup.index.index import Addition, RowPlaces
 from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import InverseFrequency
@@ -154,7 +154,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
     removed after the block; for a few documents in memory, it has no folder.
     """
     if isinstance(other, PassageHandle):
-        yield SharedIndex(other.view(engine.runner), SeenFolder(other.folder)), Made()
+        yield other.share(other.view(engine.runner)), Made()
         return
     scheme = other.window_scheme
     if are_short(other.sources):

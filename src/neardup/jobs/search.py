@@ -310,27 +310,23 @@ class Searched:
     skipped: Sequence[SkippedRow]
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Lookup of queries in an index, with an optional ``placer``."""
-
-    shared: SharedIndex[OpenPassages]
-    plan: SearchPlan
-    placer: Placer | None
-    with_text: bool
-
-    def find(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Searched]:
-        workspace, runner = means.workspace, means.runner
-        index = within_memory(self.shared.opened, workspace)
-        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-            found = find_whole(index, block.tokens, self.plan, workspace, runner, means.report)
-            passages = match_table(
-                found, block, index, with_text=self.with_text, placer=self.placer
-            )
-            sizes = np.diff(block.tokens.offsets)
-            yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
-            if index.gives_back:
-                release_memory()
+def _find_passages(
+    shared: SharedIndex[OpenPassages],
+    plan: SearchPlan,
+    placer: Placer | None,
+    with_text: bool,
+    blocks: Iterator[DocumentBlock],
+    means: Means,
+) -> Iterator[Searched]:
+    workspace, runner = means.workspace, means.runner
+    index = within_memory(shared.opened, workspace)
+    for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
+        found = find_whole(index, block.tokens, plan, workspace, runner, means.report)
+        passages = match_table(found, block, index, with_text=with_text, placer=placer)
+        sizes = np.diff(block.tokens.offsets)
+        yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
+        if index.gives_back:
+            release_memory()
 
 
 def search_passages(
@@ -351,9 +347,9 @@ def search_passages(
     schema = schema_of(with_text=options.with_text, with_places=options.has_places)
     tables = [schema.empty_table()]
     read = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=reading)
-    search = _Search(shared, plan, placer, options.with_text)
+    find = partial(_find_passages, shared, plan, placer, options.with_text)
     with engine.stage("search") as note:
-        for found in engine.stream("search", sources, read, search.find):
+        for found in engine.stream("search", sources, read, find):
             tables.append(found.passages)
             id_types |= {found.id_type} if len(found.sizes) else set()
             counts.add(found.sizes, index.scheme.least_shingles, found.queries, found.skipped)

@@ -31,7 +31,7 @@ from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, pending_segment, read_segment, write_segment
 from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
-from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s, places_of_lists
+from neardup.tables import Int64s, TokenLists, TokenSpans, places_of_lists
 from neardup.text.weighting import DocumentFrequencies, count_documents
 
 # Tokens of documents that are read together.
@@ -293,8 +293,6 @@ class PassageHandle(IndexHandle[OpenPassages]):
         sources: Sequence[Source],
         options: PassageReading,
         runner: Runner,
-        *,
-        segment_tokens: int = SEGMENT_TOKENS,
     ) -> Addition:
         """Add all documents, or none after an error.
 
@@ -302,7 +300,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         them; it reads the input twice.
         """
         with self.changing(runner) as index:
-            return self._add(index, sources, options, runner, segment_tokens)
+            return self._add(index, sources, options, runner)
 
     def replace(
         self,
@@ -314,7 +312,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         """Replace the document of an id in one change."""
         with self.changing(runner) as index:
             left = self.without(index, wanted_ids([identifier]), runner)
-            self._add(left, sources, options, runner, SEGMENT_TOKENS)
+            self._add(left, sources, options, runner)
             return RemovalResult(index.n_documents - left.n_documents, left.n_documents + 1)
 
     def _add(
@@ -323,7 +321,6 @@ class PassageHandle(IndexHandle[OpenPassages]):
         sources: Sequence[Source],
         options: PassageReading,
         runner: Runner,
-        segment_tokens: int,
     ) -> Addition:
         """Add documents within ``changing``, possibly after removals from ``index``."""
         options = options.for_sources(sources)
@@ -339,7 +336,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         reading = ReadingPass("read", sources, runner)
         blocks = read_documents(sources, scheme.tokenizer, options, reading)
         first, records = len(contents.manifest.segments), list[SegmentRecord]()
-        for block in gather(blocks, segment_tokens):
+        for block in gather(blocks, SEGMENT_TOKENS):
             sizes = np.diff(block.tokens.offsets)
             addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
             # The windows of a segment take longer than anything else.
@@ -347,13 +344,12 @@ class PassageHandle(IndexHandle[OpenPassages]):
             if not len(block):
                 continue
             if not records:
-                if block.n_tokens < segment_tokens and _may_wait(contents, block):
+                if block.n_tokens < SEGMENT_TOKENS and _may_wait(contents, block):
                     packed = [pack_block(block)]
                     contents = contents.with_pending(packed, len(block), block.n_tokens)
                     break
                 # Pending documents come first.
-                pending = zip(index.segments[first:], index.removed[first:], strict=True)
-                block = join_blocks([*(_stored_block(*each) for each in pending), block])
+                block = join_blocks([*_stored_blocks(index, first), block])
             name = contents.manifest.free_name(first + len(records))
             record = write_segment(self.folder, name, block, scheme, frequencies, runner)
             records.append(record)
@@ -364,10 +360,9 @@ class PassageHandle(IndexHandle[OpenPassages]):
 
     def _merge(self, index: OpenPassages, first: int, runner: Runner) -> None:
         # Documents are not tokenised again.
-        stored = zip(index.segments[first:], index.removed[first:], strict=True)
         records: list[SegmentRecord] = []
         n_done = 0
-        for block in gather((_stored_block(*each) for each in stored), SEGMENT_TOKENS):
+        for block in gather(_stored_blocks(index, first), SEGMENT_TOKENS):
             if len(block):
                 name = index.manifest.free_name(len(records))
                 made = block, index.scheme, index.frequencies, runner
@@ -385,12 +380,13 @@ def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
     )
 
 
-def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
-    tokens = segment.token_lists()
-    n = len(tokens.values)
-    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
-    starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
-    ids = segment.ids.cast(segment.id_type)
-    spans = TokenSpans(starts, stops)
-    block = DocumentBlock(ids, segment.texts, tokens, spans, files=segment.files)
-    return without_rows(block, removed)
+def _stored_blocks(index: OpenPassages, first: int) -> Iterator[DocumentBlock]:
+    """Yield the remaining documents of each segment from ``first`` on."""
+    for segment, removed in zip(index.segments[first:], index.removed[first:], strict=True):
+        tokens = segment.token_lists()
+        n = len(tokens.values)
+        documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+        spans = TokenSpans(*segment.byte_places(np.arange(n, dtype=np.int64), documents))
+        ids = segment.ids.cast(segment.id_type)
+        block = DocumentBlock(ids, segment.texts, tokens, spans, files=segment.files)
+        yield without_rows(block, removed)

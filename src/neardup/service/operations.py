@@ -11,11 +11,12 @@ import msgspec
 
 from neardup.errors import InvalidParameterError
 from neardup.index.segments import Snapshot, open_snapshot
+from neardup.options.choices import IndexKind
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.service import messages as m
 from neardup.service import worker_processes
 from neardup.service.requests import PROBLEM_TYPE, UNREADABLE, Problem, Role
-from neardup.service.served_index import Kind, ServedIndex
+from neardup.service.served_index import ServedIndex
 from neardup.service.worker_processes import ARROW
 from neardup.version import __version__
 
@@ -65,7 +66,7 @@ class Operation:
     asked: type | None = None
     role: Role = "read"
     work: Work = "read"
-    kind: Kind | None = None
+    kind: IndexKind | None = None
     media: tuple[str, ...] = (JSON,)
 
     @property

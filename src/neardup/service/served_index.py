@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -23,7 +23,6 @@ from neardup.jobs.index.passages import PassageIndex
 from neardup.service.requests import file_of
 from neardup.version import __version__
 
-Kind = Literal["documents", "passages"]
 # A writer of another process holds the lock of a commit for some milliseconds.
 _LOCK_SECONDS = 1.0
 _MOST_OPEN = 64
@@ -59,7 +58,7 @@ class ServedIndex:
     ) -> None:
         self.name, self.folder, self.tokenizer = name, folder, tokenizer
         self.is_writable = is_writable
-        self.kind: Kind = "documents" if kind_of(folder) == "documents" else "passages"
+        self.kind = kind_of(folder)
         self.index: Any = _open(folder, tokenizer)
         # One change at a time, in the order of arrival.
         self.writer = anyio.CapacityLimiter(1)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import accumulate, product
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -88,16 +89,11 @@ class Case:
 def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 << 24, workers=1):
     """Add documents that are read ``cut`` at a time; a segment has that many tokens, or more."""
     table = pa.table({"id": list(documents), "text": list(documents.values())})
-    PassageHandle(folder).add(
-        [
-            MemorySource(
-                table.cast(pa.schema([("id", "string"), ("text", "string")])), block_rows=cut
-            )
-        ],
-        PassageReading(ColumnNames("text", "id")),
-        Runner(workers),
-        segment_tokens=tokens,
-    )
+    table = table.cast(pa.schema([("id", "string"), ("text", "string")]))
+    reading = PassageReading(ColumnNames("text", "id"))
+    with patch("neardup.passages.index.SEGMENT_TOKENS", tokens):
+        source = MemorySource(table, block_rows=cut)
+        PassageHandle(folder).add([source], reading, Runner(workers))
 
 
 @contextlib.contextmanager

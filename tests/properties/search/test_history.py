@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -106,8 +107,11 @@ def test_add__id_of_another_segment():
         source = MemorySource(rows, block_rows=1)
         options = PassageReading(ColumnNames("text", "id"))
         message = r"row 3: id 'x' was used before, in data, row 1; ids must differ"
-        with pytest.raises(InvalidInputError, match=message):
-            PassageHandle(folder).add([source], options, Runner(1), segment_tokens=1)
+        with (
+            patch("neardup.passages.index.SEGMENT_TOKENS", 1),
+            pytest.raises(InvalidInputError, match=message),
+        ):
+            PassageHandle(folder).add([source], options, Runner(1))
         assert len(PassageIndex.open(folder)) == 0
         add(folder, case.documents, cut=1, tokens=1)
         with pytest.raises(InvalidInputError, match="id 'y' is in the index already"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import socket
@@ -20,7 +19,6 @@ import numpy as np
 import pytest
 
 from neardup import DocumentIndex, TextOptions
-from neardup.documents.index import DocumentHandle
 from neardup.errors import (
     IndexFormatError,
     IndexLockedError,
@@ -35,9 +33,7 @@ from neardup.index.store import (
     created_index,
     read_manifest,
 )
-from tests.document_indexes import QUERIES, build, found_in
 from tests.each import each_of
-from tests.indexes import held, rows_of
 
 NOTHING = np.empty(0, np.uint32)
 
@@ -301,50 +297,3 @@ def test_writing__holder_on_another_machine(folder):
     with Database(folder).writing(0):
         (folder / "write.lock.holder").write_text(json.dumps(holder))
         assert held_by(folder) == f"process {2**30} on elsewhere (x), since then"
-
-
-# By hand, 2,000.
-N_FLIPS = int(os.environ.get("NEARDUP_TEST_FLIPS", "150"))
-
-
-def error_of(folder: Path, right: tuple) -> Exception | None:
-    """Give the error of an index, or see that it answers right."""
-    index = DocumentIndex(DocumentHandle(folder))
-    try:
-        assert (found_in(index), rows_of(folder)) == right
-        index.info()
-    except (IndexFormatError, ReadError) as error:
-        return error
-    finally:
-        index._handle.database.close()
-    return None
-
-
-@pytest.mark.damage
-def test_damage__of_single_bits(tmp_path):
-    """Whatever bit is flipped in whatever file: an error, or the same answers; never others."""
-    good, folder = tmp_path / "good", tmp_path / "index"
-    build(good, 7)
-    index = DocumentIndex.open(good)
-    index.insert("a last one", QUERIES[3])
-    index.commit()
-    right = found_in(index), rows_of(good)
-    index._handle.database.close()
-    files = held(good)
-    generator = np.random.default_rng(58)
-    names = generator.choice(sorted(files), N_FLIPS)
-    n_errors = n_same = 0
-    shutil.copytree(good, folder)
-    for name in ["index.sqlite"] * (N_FLIPS // 2) + names[N_FLIPS // 2 :].tolist():
-        data = bytearray(files[name])
-        data[int(generator.integers(len(data)))] ^= 1 << int(generator.integers(8))
-        (folder / name).write_bytes(data)
-        error = error_of(folder, right)
-        assert error is None or Path(name).name in str(error)
-        n_errors, n_same = n_errors + (error is not None), n_same + (error is None)
-        for leftover in folder.glob("index.sqlite-*"):
-            leftover.unlink()
-        (folder / name).write_bytes(files[name])
-    print(f"{N_FLIPS} bits: {n_errors} errors, {n_same} the same")  # noqa: T201
-    assert n_errors > N_FLIPS // 4
-    assert (found_in(DocumentIndex.open(folder)), rows_of(folder)) == right

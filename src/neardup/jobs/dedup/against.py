@@ -19,7 +19,7 @@ from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.handle import SeenFolder, SharedIndex
+from neardup.index.handle import SharedIndex
 from neardup.index.index import check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
@@ -146,7 +146,7 @@ def open_index(
     runner, has_files = engine.runner, bool(files)
 
     def look_up_in(index: OpenDocuments) -> Reference:
-        shared = SharedIndex(index, SeenFolder(handle.folder))
+        shared = handle.share(index)
         look_up = IndexLookUp(shared, index.scheme.measure_at(options.threshold))
         plan = _plan_with_index(options, index.scheme, look_up)
         return Reference(plan, files, index, state=state_of_index(handle.folder, index.manifest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -30,10 +31,9 @@ from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import open_engine, open_runner
 from neardup.errors import DeniedError, InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
-from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
-from neardup.jobs.index.index import AnyIndex
+from neardup.jobs.index.index import Index
 from neardup.jobs.search import hits_where, minhash_of, search_documents, search_sketches
 from neardup.matching.measures import Measure
 from neardup.options.choices import (
@@ -60,7 +60,16 @@ from neardup.stages.options import make_document_scheme, with_warning
 from neardup.stages.sketches import Sketches
 
 
-class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
+@dataclass(frozen=True)
+class _Insertions:
+    """Uncommitted insertions into an index, and its write lock."""
+
+    index: OpenDocuments
+    delta: Delta
+    lock: ExitStack
+
+
+class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     """A folder for similarity search of documents.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; readers
@@ -92,10 +101,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
     def __init__(self, handle: DocumentHandle, commit_every: int | None = None) -> None:
         super().__init__(handle)
         self._commit_every, self._lock = commit_every, RLock()
-        # From the first insertion to the commit: the write lock, the index, and insertions.
-        self._stack: ExitStack | None = None
-        self._base: OpenDocuments | None = None
-        self._delta: Delta | None = None
+        # From the first insertion to the commit.
+        self._waiting: _Insertions | None = None
 
     @classmethod
     def create(
@@ -530,7 +537,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 )
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine, self._shared() as view:
-            index = SharedIndex(view, SeenFolder(self.folder))
+            index = self._handle.share(view)
             result = search_documents(
                 engine, index, sources, options, condition, with_columns=with_columns
             )
@@ -538,22 +545,23 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
     @property
     def _scheme(self) -> DocumentScheme:
-        return (self._base or self._handle.latest(Runner(1))).scheme
+        waiting = self._waiting
+        return (waiting.index if waiting else self._handle.latest(Runner(1))).scheme
 
     @contextmanager
     def _shared(self) -> Iterator[OpenDocuments]:
         """Yield the index, to one thread while insertions are pending."""
-        if self._delta is None:
+        if self._waiting is None:
             yield self._handle.latest(Runner(1))
             return
         with self._lock:
             yield self._view()
 
     def _view(self) -> OpenDocuments:
-        base, delta = self._base, self._delta
-        if base is None or delta is None:
+        waiting = self._waiting
+        if waiting is None:
             return self._handle.latest(Runner(1))
-        return base.with_pending(delta) if len(delta) else base
+        return waiting.index.with_pending(waiting.delta) if len(waiting.delta) else waiting.index
 
     def _settle(self, runner: Runner) -> int:
         """Write all insertions, release the lock, and return their number.
@@ -561,22 +569,22 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         If it fails, the insertions stay, and can be committed again.
         """
         with self._lock:
-            base, delta = self._base, self._delta
-            if base is None or delta is None:
+            waiting = self._waiting
+            if waiting is None:
                 return 0
             try:
-                has_segment = self._handle.put_away(base, delta, runner)
+                has_segment = self._handle.put_away(waiting.index, waiting.delta, runner)
             except BaseException:
                 # An interrupt may come when all is stored.
                 with suppress(NeardupError):
                     found = self._handle.database.read().manifest
-                    if found.generation > base.manifest.generation:
+                    if found.generation > waiting.index.manifest.generation:
                         self._end()
                 raise
             self._end()
             if has_segment:
                 self._handle.merge_tiers(runner)
-            return delta.n_documents
+            return waiting.delta.n_documents
 
     @contextmanager
     def _inserting(
@@ -591,11 +599,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         scheme = self._scheme
         queries = make_query(text, tokens, scheme, identifier)
         with self._lock:
-            if self._delta is None:
-                self._begin()
-            base, delta = self._base, self._delta
-            assert base is not None
-            assert delta is not None
+            waiting = self._waiting or self._begin()
+            base, delta = waiting.index, waiting.delta
             try:
                 # Another process may have made the first addition, which decides weights.
                 if base.scheme is not scheme:
@@ -608,20 +613,21 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             if self._commit_every is not None and n_waiting >= self._commit_every:
                 self._settle(Runner(1))
 
-    def _begin(self) -> None:
+    def _begin(self) -> _Insertions:
         """Take the write lock."""
         with ExitStack() as stack:
-            self._base = stack.enter_context(self._handle.changing(Runner(1)))
-            check_decided(self._base.scheme)
-            self._delta, self._stack = Delta(self._base.scheme), stack.pop_all()
+            index = stack.enter_context(self._handle.changing(Runner(1)))
+            check_decided(index.scheme)
+            self._waiting = _Insertions(index, Delta(index.scheme), stack.pop_all())
+        return self._waiting
 
     def _end(self) -> None:
         # Until the handle sees what was committed, others wait for the lock to look at it here.
         try:
-            if self._stack is not None:
-                self._stack.close()
+            if self._waiting is not None:
+                self._waiting.lock.close()
         finally:
-            self._stack = self._base = self._delta = None
+            self._waiting = None
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
         known = self._scheme.columns

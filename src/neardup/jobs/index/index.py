@@ -108,7 +108,7 @@ class Page(NamedTuple):
     cursor: str | None
 
 
-class AnyIndex(Generic[H, R]):
+class Index(Generic[H, R]):
     """A folder for similarity search of documents or passages."""
 
     _workers: ClassVar[int | None] = None

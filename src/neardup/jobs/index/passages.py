@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
-from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import RemovalResult
 from neardup.index.store import create_index, kind_of
-from neardup.jobs.index.index import AnyIndex
+from neardup.jobs.index.index import Index
 from neardup.jobs.search import search_passages
 from neardup.options.choices import (
     Data,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from neardup.jobs.index.documents import DocumentIndex
 
 
-class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
+class PassageIndex(Index[PassageHandle, RemovalResult]):
     """A folder for similarity search of passages in documents.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder;
@@ -210,8 +209,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         )
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
-            latest = self._handle.latest(engine.runner)
-            index = SharedIndex(latest, SeenFolder(self._handle.folder))
+            index = self._handle.share(self._handle.latest(engine.runner))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)
 

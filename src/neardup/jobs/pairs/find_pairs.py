@@ -383,10 +383,9 @@ class PairJob:
         """Find the pairs of the collections."""
         if self.index is not None:
             # Index code is slow to import, and most runs have none.
-            from neardup.index.handle import SeenFolder, SharedIndex
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
-            shared = SharedIndex(self.index.view(engine.runner), SeenFolder(self.index.folder))
+            shared = self.index.share(self.index.view(engine.runner))
             return find_pairs_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
         return find_pairs_in_sources(self.left, self.right, self.plan, engine, self.counted)
