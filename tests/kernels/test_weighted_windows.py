@@ -13,8 +13,6 @@ from neardup.kernels._compile import uncompiled
 from neardup.kernels.common import hashing
 from neardup.kernels.passage import windows
 from neardup.kernels.sketch import weighted as consistent
-from neardup.passages.windows import group_occurrences
-from neardup.tables import TokenLists
 from neardup.text import weighting
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
@@ -22,42 +20,24 @@ from neardup.text.weighting import (
     count_documents,
     term_frequencies,
 )
-from tests.arrays import JUNK, as_uint64, ragged, random_words
+from tests.arrays import as_uint64
 from tests.examples import examples
-from tests.kernels.test_windows import junk_scratch
+from tests.kernels.test_windows import (
+    WORDS,
+    Lister,
+    least_tokens,
+    random_text,
+    seeds,
+    some_texts,
+)
 from tests.oracles import weighted
 from tests.oracles import windows as oracle
 
-WORDS = [0, 2**64 - 1, 2**63, *random_words(random.Random(4), 40)]
 
-
-class Lister:
-    """The kernel with all its scratch, of exactly the lengths asked for and full of junk."""
-
-    def __init__(self, texts):
-        self.texts = [[WORDS[token] for token in text] for text in texts]
-        self.token_lists = TokenLists(*ragged(self.texts))
-        self.grouped = group_occurrences(self.token_lists)
-        self.scratch = junk_scratch(max(map(len, texts), default=0))
-
+class WeightedLister(Lister):
     def rows(self, logs, seed, min_tokens, room, first_text=0, function=None):
-        """Give the first text not done and columns of what is listed."""
-        keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
-        spans = np.full((room + 1, 3), 7, np.uint32)
-        done, n = (function or windows.weighted_windows)(
-            *(self.grouped, logs, first_text, np.uint64(seed), min_tokens, *self.scratch),
-            windows.WindowRoom(keys[:room], starts[:room], spans[:room]),
-        )
-        assert n <= room
-        assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
-        return int(done), (keys[:n].tolist(), starts[:n].tolist(), spans[:n].tolist())
-
-    def windows(self, logs, seed, min_tokens, function=None):
-        """Give the windows (key, a, b, c, d) of each text."""
-        room = 64 + 16 * len(self.grouped.positions)
-        done, columns = self.rows(logs, seed, min_tokens, room, function=function)
-        assert done == len(self.texts)
-        return oracle.read_rows(*columns, self.grouped.offsets.tolist())
+        arguments = logs, first_text, np.uint64(seed), min_tokens
+        return self.listed(function or windows.weighted_windows, arguments, room)
 
 
 def log_of(weight):
@@ -112,7 +92,7 @@ def log_weights(lister, tf, idf):
 
 
 def assert_right(texts, tf, idf, seed, min_tokens):
-    lister = Lister(texts)
+    lister = WeightedLister(texts)
     weigh = weigh_by(tf, idf, lister.texts)
     value_of = sampled_values(seed, weigh)
     listed = lister.windows(log_weights(lister, tf, idf), seed, min_tokens)
@@ -123,25 +103,6 @@ def assert_right(texts, tf, idf, seed, min_tokens):
             assert len(found) == len(oracle.monotonic_windows(text, value_of))
             assert len(found) <= len(oracle.greedy_windows(text, value_of))
     return listed
-
-
-def random_text(generator, n, n_types):
-    return [generator.randrange(n_types) for _ in range(n)]
-
-
-def random_texts(n_types, sizes, seed):
-    generator = random.Random(seed)
-    return [random_text(generator, n, n_types) for n in sizes]
-
-
-some_texts = st.builds(
-    random_texts,
-    st.sampled_from([1, 2, 3, 8, 40]),
-    st.lists(st.integers(0, 40), min_size=1, max_size=3),
-    st.integers(0, 2**32),
-)
-seeds = st.integers(0, 2**64 - 1)
-least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
 
 
 @examples(80)
@@ -201,9 +162,9 @@ def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(windows, "list_weighted", given_values(table))
         kernel = windows.weighted_windows
-        lister = Lister(texts)
+        lister = WeightedLister(texts)
         logs = np.zeros(len(lister.grouped.positions))
-        listed = lister.windows(logs, 0, min_tokens, uncompiled(kernel))
+        listed = lister.windows(logs, 0, min_tokens, function=uncompiled(kernel))
     for text, found in zip(lister.texts, listed, strict=True):
         oracle.assert_windows(found, text, table, identity, min_tokens)
         oracle.assert_lists_ascend(found)
@@ -214,7 +175,7 @@ def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
 def test_weighted_windows__room():
     """Texts whose windows do not fit are left for later; those before are complete."""
     generator = random.Random(6)
-    lister = Lister([random_text(generator, n, 3) for n in (9, 12, 0, 3, 13, 1)])
+    lister = WeightedLister([random_text(generator, n, 3) for n in (9, 12, 0, 3, 13, 1)])
     logs = log_weights(lister, "raw", "smooth")
     done, whole = lister.rows(logs, 1, 1, 1000)
     assert done == 6

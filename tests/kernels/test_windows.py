@@ -30,30 +30,32 @@ def junk_scratch(longest):
 
 
 class Lister:
-    """The kernel with all its scratch, of exactly the lengths asked for and full of junk."""
+    """A kernel with all its scratch, of exactly the lengths asked for and full of junk."""
 
     def __init__(self, texts):
-        texts = [[WORDS[token] for token in text] for text in texts]
-        self.texts = texts
-        self.grouped = group_occurrences(TokenLists(*ragged(texts)))
+        self.texts = [[WORDS[token] for token in text] for text in texts]
+        self.token_lists = TokenLists(*ragged(self.texts))
+        self.grouped = group_occurrences(self.token_lists)
         self.scratch = junk_scratch(max(map(len, texts), default=0))
 
-    def rows(self, seed, min_tokens, most_copies, room, first_text=0, function=None):
+    def listed(self, kernel, arguments, room):
         """Give the first text not done and columns of what is listed."""
         keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
         spans = np.full((room + 1, 3), 7, np.uint32)
-        done, n = (function or windows.multiset_windows)(
-            *(self.grouped, first_text, most_copies, np.uint64(seed), min_tokens, *self.scratch),
-            windows.WindowRoom(keys[:room], starts[:room], spans[:room]),
-        )
+        rows = windows.WindowRoom(keys[:room], starts[:room], spans[:room])
+        done, n = kernel(self.grouped, *arguments, *self.scratch, rows)
         assert n <= room
         assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
         return int(done), (keys[:n].tolist(), starts[:n].tolist(), spans[:n].tolist())
 
-    def windows(self, seed, min_tokens, most_copies=ANY_NUMBER, function=None):
+    def rows(self, seed, min_tokens, most_copies, room, first_text=0, function=None):
+        arguments = first_text, most_copies, np.uint64(seed), min_tokens
+        return self.listed(function or windows.multiset_windows, arguments, room)
+
+    def windows(self, *arguments, function=None):
         """Give the windows (key, a, b, c, d) of each text."""
         room = 64 + 16 * len(self.grouped.positions)
-        done, columns = self.rows(seed, min_tokens, most_copies, room, function=function)
+        done, columns = self.rows(*arguments, room, function=function)
         assert done == len(self.texts)
         return oracle.read_rows(*columns, self.grouped.offsets.tolist())
 
@@ -135,7 +137,7 @@ def test_multiset_windows__example_of_the_paper(monkeypatch):
     monkeypatch.setattr(windows, "list_active", list_active)
     lister = Lister([text])
     kernel = windows.multiset_windows
-    (found,) = lister.windows(0, 1, function=uncompiled(kernel))
+    (found,) = lister.windows(0, 1, ANY_NUMBER, function=uncompiled(kernel))
     oracle.assert_windows(found, lister.texts[0], value_of, mix)
     assert len(found) == 13
     assert len(found) == len(oracle.monotonic_windows(lister.texts[0], value_of))
