@@ -201,22 +201,19 @@ def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
 _Scorer = _EditScorer | _SetScorer
 
 
-def _make_scorer(options: SimilarityOptions) -> _Scorer:
-    return _EditScorer(options) if options.measure == "edit" else _SetScorer(options)
-
-
 @lru_cache(64, typed=True)
-def _remembered_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
+def _make_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
     """Make a scorer, with options checked once for many calls."""
-    return _make_scorer(merge(SimilarityOptions, text, measure=measure))
+    options = merge(SimilarityOptions, text, measure=measure)
+    return _EditScorer(options) if options.measure == "edit" else _SetScorer(options)
 
 
 def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
     try:
-        return _remembered_scorer(measure, text)
+        return _make_scorer(measure, text)
     except TypeError:
         # An unhashable value.
-        return _make_scorer(merge(SimilarityOptions, text, measure=measure))
+        return _make_scorer.__wrapped__(measure, text)
 
 
 def similarity(
