@@ -235,7 +235,6 @@ def digests_in(table: pa.Table) -> Uint64s:
 
 
 def _rows(matrix: npt.NDArray[Any]) -> pa.Array:
-    """Return the rows of a matrix as lists."""
     n, width = matrix.shape
     return _lists(np.arange(n + 1) * width, matrix.reshape(-1))
 

@@ -494,7 +494,6 @@ class _NewBlocks:
         writer.append(f"{name}-rows", np.zeros(1, np.int64))
 
     def append(self, packed: PackedBlock) -> None:
-        """Write a block of rows."""
         data = np.frombuffer(packed.data, np.uint8)
         self.n_rows += packed.n_rows
         self._writer.append_lists(self._name, data, np.array([len(data)]))

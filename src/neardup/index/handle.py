@@ -102,16 +102,8 @@ class IndexHandle(ABC, Generic[V]):
     which is kept as long as the segment belongs to the index. Its readers see a view (V), which
     stays what it is, whatever becomes of the folder.
 
-    Parameters
-    ----------
-    folder
-        The index.
-    tokenizer
-        The ``tokenizer.json`` or the function that it was made with, if it was one.
-    timeout
-        Seconds to wait for another writer.
-    follows
-        Whether ``latest`` looks for changes of others.
+    A ``tokenizer`` that is a file or a function has to be given. ``timeout`` is in seconds, for
+    another writer; ``follows`` lets ``latest`` look for changes of others.
     """
 
     kind: ClassVar[IndexKind]

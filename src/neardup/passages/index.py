@@ -344,7 +344,12 @@ class PassageHandle(IndexHandle[OpenPassages]):
             if not len(block):
                 continue
             if not records:
-                if block.n_tokens < SEGMENT_TOKENS and _may_wait(contents, block):
+                pending = contents.manifest.pending
+                is_small = (
+                    pending.n_documents + len(block) <= MOST_PENDING
+                    and pending.n_tokens + block.n_tokens <= MOST_PENDING_TOKENS
+                )
+                if is_small and block.n_tokens < SEGMENT_TOKENS:
                     packed = [pack_block(block)]
                     contents = contents.with_pending(packed, len(block), block.n_tokens)
                     break
@@ -370,14 +375,6 @@ class PassageHandle(IndexHandle[OpenPassages]):
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
         self.database.commit(index.contents.with_segments(records, first))
-
-
-def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
-    pending = contents.manifest.pending
-    return (
-        pending.n_documents + len(block) <= MOST_PENDING
-        and pending.n_tokens + block.n_tokens <= MOST_PENDING_TOKENS
-    )
 
 
 def _stored_blocks(index: OpenPassages, first: int) -> Iterator[DocumentBlock]:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 H = TypeVar("H", bound=IndexHandle[Any])
 R = TypeVar("R", bound=RemovalResult)
 
-AnyHandle = IndexHandle[Any]
-
 
 @dataclass(frozen=True, repr=False)
 class AdditionResult:
@@ -365,7 +363,7 @@ class Index(Generic[H, R]):
 
 
 def add(
-    handle: AnyHandle,
+    handle: IndexHandle[Any],
     sources: Sequence[Source],
     reading: TextReadingOptions,
     runner: Runner,
