@@ -1,8 +1,8 @@
 """Lines of JSON made at random, many of them damaged, read beside what ``json`` makes of them.
 
-``python -m tests.fuzzed_lines NUMBER [SEED]`` reads so many lines, some at a time, in columns that
-are drawn as well. It prints, as JSON, how many were ``taken`` and how many ``refused``, and the
-``defects``: blocks of lines of which anything came out but what should.
+``trials`` reads so many lines, some at a time, in columns that are drawn as well. It returns how
+many were taken and refused, and the defects: blocks of lines of which anything came out but what
+should.
 
 What should is worked out twice: values, and rows that are refused, by ``expected`` with ``json``;
 errors, word by word, by reading line by line.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections import Counter
 from typing import Any
 from unittest.mock import patch
@@ -290,13 +289,3 @@ def trials(number: int, seed: int) -> tuple[Counter[str], list[Any]]:
                 wrong
             )
     return counts, defects
-
-
-def main(number: int, seed: int = 1) -> None:
-    """Print how so many lines ended."""
-    counts, defects = trials(number, seed)
-    print(json.dumps({"counts": counts, "defects": defects[:20]}))  # noqa: T201
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

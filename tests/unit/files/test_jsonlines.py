@@ -1,21 +1,17 @@
 from __future__ import annotations
 
-import json
 import re
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files import rawrows
 from neardup.files.formats import file_source
-from neardup.files.jsonlines import JsonLinesSource, JsonValues, objects_to_table, parse_objects
+from neardup.files.jsonlines import JsonLinesSource, objects_to_table, parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.each import each_of
-from tests.examples import examples
 
 TEXT = ColumnNames()
 ALL = ColumnNames(id="id", order="date")
@@ -214,56 +210,6 @@ def test_parse__valid_for_one_parser_is_valid_in_any_company(line):
         assert parse(line + b"\n" + other).text.to_pylist() == ["a", "a"]
     found = parse(line + b'\n{"text": "\xff"}\n{"text": "a", "odd": Inf}', skip_bad=True)
     assert found.text.to_pylist() == ["a", None, None]
-
-
-JSON_TEXT = st.text(st.characters(exclude_categories=[]), max_size=6)
-ORDER = st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=2)
-ROW = st.fixed_dictionaries(
-    {"text": st.text(max_size=6)},
-    optional={
-        "id": st.text(max_size=3) | st.integers(),
-        "date": ORDER,
-        "odd": st.recursive(ORDER | JSON_TEXT, st.lists, max_leaves=3),
-    },
-)
-ANY_ROW = ROW | st.dictionaries(st.sampled_from(["text", "id", "date"]), ORDER | st.booleans())
-
-
-@examples(300)
-@given(
-    rows=st.lists(ROW, max_size=5) | st.lists(ROW | ANY_ROW, max_size=5),
-    ascii_only=st.booleans(),
-    columns=st.sampled_from(
-        [
-            *(ColumnNames(), ColumnNames(id="id"), ColumnNames(order="date"), ALL),
-            *(ColumnNames(("text", "id")), ColumnNames(("id", "text"), "id", "date")),
-        ]
-    ),
-    skip_bad=st.booleans(),
-)
-def test_parse__all_ways_give_the_same(rows, ascii_only, columns, skip_bad):
-    """By kernels, and one by one."""
-    lines = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows)
-    data = lines.encode(errors="surrogatepass")
-    with pytest.MonkeyPatch.context() as patch:
-        by_kernels = outcome(data, columns, skip_bad)
-        patch.setattr(JsonValues, "find", classmethod(accept_nothing))
-        one_by_one = outcome(data, columns, skip_bad)
-    assert by_kernels == one_by_one
-
-
-def accept_nothing(cls: type[JsonValues], raw: RawRows, names: list[str]) -> JsonValues:
-    return FIND(cls, RawRows.joining([b"x"] * len(raw), raw.numbers), names)
-
-
-FIND = JsonValues.find.__func__
-
-
-def outcome(data: bytes, columns: ColumnNames, skip_bad: bool) -> object:
-    try:
-        return repr(values(parse(data, columns, skip_bad=skip_bad)))
-    except InvalidInputError as error:
-        return str(error)
 
 
 def test_json_file__one_object_over_several_lines(make_file):
