@@ -331,8 +331,8 @@ class TableBlock(RowBlock):
         """The schema of the table."""
         return self._table.schema
 
-    def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
-        """Return the selected rows, with at least the named columns."""
+    def _columns(self, names: Sequence[str] | None) -> pa.Table:
+        """Return the rows, with at least the named columns."""
         table = self._table
         if names is not None:
             # Strings of other columns are checked, too.
@@ -342,55 +342,44 @@ class TableBlock(RowBlock):
             table = table.select(
                 [i for i, each in fields if each.name in heads or each.type in _BYTES]
             )
-        return filter_rows(table, self._of_all(select))
-
-    def _of_all(self, select: Mask | None) -> Mask | None:
-        """Return the selected rows among all of the table."""
-        if self._rows is None or select is None:
-            return self._rows if select is None else select
-        rows = self._rows.copy()
-        rows[self._rows] = select
-        return rows
-
-    def _numbers_of(self, select: Mask | None) -> Int64s:
-        return self.numbers if select is None else self.numbers[select]
+        return filter_rows(table, self._rows)
 
     def select(self, rows: Mask | None) -> Self:
         """Return some of the rows as a block."""
         if rows is None or rows.all():
             return self
-        made = copy(self)
-        made.numbers, made._rows = self.numbers[rows], self._of_all(rows)  # noqa: SLF001
+        made = super().select(rows)
+        if self._rows is not None:
+            rows, chosen = self._rows.copy(), rows
+            rows[self._rows] = chosen
+        made._rows = rows  # noqa: SLF001 - of this class
         return made
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Check the named columns and return them."""
 
         def sample() -> Mapping[str, Sequence[Any]]:
             with contextlib.suppress(InvalidInputError):
-                return string_values(self._columns(None, np.arange(len(self)) < SAMPLED_ROWS))
+                first = self.select(np.arange(len(self)) < SAMPLED_ROWS)
+                return string_values(first._columns(None))  # noqa: SLF001 - of this class
             return {}
 
         check_columns(columns, self.schema, path=self._path, sample=sample)
         return parse_arrow(
-            self._columns(columns.names, select),
-            self._numbers_of(select),
+            self._columns(columns.names),
+            self.numbers,
             columns,
             path=self._path,
             skip_bad=skip_bad,
             misread=self._misread,
         )
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns of the selected rows."""
-        return self._columns(None, select)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Return the named existing columns, once each, as valid UTF-8."""
-        table = columns_among(self._columns(names, select), names)
-        check_strings(table, self._numbers_of(select), self._path)
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
+        """Return all columns, or existing ones of some names as valid UTF-8."""
+        if names is None:
+            return self._columns(None)
+        table = columns_among(self._columns(names), names)
+        check_strings(table, self.numbers, self._path)
         return table
 
     def largest_row(self) -> tuple[int, int]:
@@ -411,12 +400,10 @@ class TableBlock(RowBlock):
 class StoredBlock(TableBlock):
     """Consecutive documents of an index, with texts and ids."""
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Return texts, and ids if a column has them."""
         own = replace(columns, text="text", id=columns.id and "id", order=None)
-        return super()._read_columns(own, select=select, skip_bad=skip_bad)
+        return super()._read_columns(own, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the text column."""

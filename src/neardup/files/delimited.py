@@ -437,9 +437,7 @@ class _DelimitedBlock(TableBlock):
         self.numbers, self._delimiter = numbers, delimiter
         self._misfits = {number: text for number, (_, text) in misfits.items()}
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Parse the named columns, treating wrong field counts as bad."""
         names = self.schema.names
         found = _other_delimiter(names)
@@ -450,26 +448,18 @@ class _DelimitedBlock(TableBlock):
                 f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
             )
             raise InvalidInputError(message, path=self._path)
-        rows = super()._read_columns(columns, select=select, skip_bad=skip_bad)
+        rows = super()._read_columns(columns, skip_bad=skip_bad)
         orders = columns_of_order(rows.order, len(columns.orders))
         rows.order = order_of(list(map(_numbers_if_all_are, orders)))
         return rows
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns as strings, raising InvalidInputError for bad rows."""
-        self._check_rows(select)
-        return super().to_table(select)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Return some columns as strings, raising InvalidInputError for bad rows."""
-        self._check_rows(select)
-        return super().some_columns(names, select)
-
-    def _check_rows(self, select: Mask | None) -> None:
-        numbers = self._numbers_of(select)
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
+        """Return columns as strings, raising InvalidInputError for bad rows."""
+        numbers = self.numbers
         for index in np.flatnonzero(np.isin(numbers, [*self._misread])).tolist():
             _, reason = self._misread[int(numbers[index])][0]
             Problems(numbers, self._path, skip_bad=False).add(index, reason)
+        return super()._read_table(names)
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the readable rows, with empty fields null."""
@@ -486,10 +476,10 @@ class _DelimitedBlock(TableBlock):
             for table in tables
         ], are_bad
 
-    def lines(self, select: Mask, line_end: str) -> bytes:
+    def lines(self, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
         parts: list[Any] = []
-        for column in self._columns(None, select).columns:
+        for column in self._columns(None).columns:
             # Together they may be too long for 32-bit offsets.
             values = one_array(column).cast(pa.large_string())
             special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')
@@ -501,7 +491,7 @@ class _DelimitedBlock(TableBlock):
             parts += [quote, doubled, quote, pa.scalar(self._delimiter, pa.large_string())]
         parts[-1] = pa.scalar(line_end, pa.large_string())
         lines = pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()))
-        numbers = self.numbers[select]
+        numbers = self.numbers
         are_misfits = np.isin(numbers, [*self._misfits]) if self._misfits else np.False_
         if are_misfits.any():
             texts = [self._misfits[number] + line_end for number in numbers[are_misfits].tolist()]
@@ -536,7 +526,7 @@ class _DelimitedWriter(RowWriter):
         """Return the lines of the selected rows."""
         assert isinstance(block, _DelimitedBlock)
         try:
-            lines = block.lines(select, self._header.line_end)
+            lines = block.select(select).lines(self._header.line_end)
             return _encode(lines, self._header.codec)
         except UnicodeEncodeError as error:
             message = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -182,14 +182,18 @@ class _FolderBlock(RowBlock):
         are_python = all(block.language == IN_MEMORY for block in blocks)
         self.language = IN_MEMORY if are_python else 0
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def select(self, rows: Mask | None) -> Self:
+        """Return the row, or a block without one."""
+        made = super().select(rows)
+        if made is not self:
+            made.blocks = [block.select(rows) for block in self.blocks]
+        return made
+
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Join the texts, as there are no other columns."""
-        rows = [block.parse(columns, select=select, skip_bad=skip_bad) for block in self.blocks]
-        numbers = self.numbers if select is None else self.numbers[select]
-        problems = Problems(numbers, self._source.origin, skip_bad)
-        if not len(numbers):
+        rows = [block.parse(columns, skip_bad=skip_bad) for block in self.blocks]
+        problems = Problems(self.numbers, self._source.origin, skip_bad)
+        if not len(self.numbers):
             return replace(rows[0], files=pa.nulls(0, FILES))
         for name, row in zip(self._names, rows, strict=True):
             for _, reason in row.skipped:
@@ -211,9 +215,11 @@ class _FolderBlock(RowBlock):
         """Return the bytes of the one row."""
         return sum(block.largest_row()[0] for block in self.blocks), 1
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
         """Return the text as the column ``text``."""
-        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
+        if names is not None and "text" not in names:
+            return pa.table({})
+        return pa.table({"text": self._read_columns(ColumnNames(), skip_bad=False).text})
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Raise, as a job refuses to cut folders."""

@@ -22,9 +22,10 @@ from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.plain import ExtractedFileSource, UnreadableFileError, extract_texts
 from neardup.files.problems import not_utf8
 from neardup.files.rawrows import encoding_by_mark
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, Source
+from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock, Source
 from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
+from neardup.tables import Int64s
 
 OPTIONS = frozenset({"encoding", "main_text"})
 """Names of the options that concern the text of a page."""
@@ -315,14 +316,13 @@ class _Pages:
     def extract(
         self,
         rows: ParsedRows,
+        numbers: Int64s,
         block: RowBlock,
         columns: ColumnNames,
         *,
-        select: Mask | None,
         skip_bad: bool,
     ) -> ParsedRows:
         """Return rows with the extracted texts of their pages."""
-        numbers = block.numbers if select is None else block.numbers[select]
         source = block.source
         assert source is not None
         problems = Problems(numbers, source.origin, skip_bad)

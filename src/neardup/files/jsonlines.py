@@ -556,7 +556,7 @@ class JsonBlock(RawBlock):
 
     def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask]:
         """Return members as standard JSON texts, null if missing, and bad rows."""
-        raw, problems = self._decoded(skip_bad=True)
+        raw, problems = self._decoded(self.raw, skip_bad=True)
         rows: list[dict[str, Any]] = [{}] * len(self)
         for index, place in enumerate(np.flatnonzero(~problems.bad).tolist()):
             try:
@@ -569,7 +569,7 @@ class JsonBlock(RawBlock):
 
     def json_lines(self) -> list[Buffer]:
         """Return the rows as UTF-8 lines without inner line breaks."""
-        raw, _ = self._decoded()
+        raw, _ = self._decoded(self.raw)
         if self.are_lines:
             return written_slices(raw)
         lines = [_LINE_BREAK.sub(b"", raw[index]) + b"\n" for index in range(len(raw))]
@@ -598,7 +598,7 @@ class JsonSource(RawSource):
         block = next(source._read_blocks(), None)  # noqa: SLF001 - of this class
         if not isinstance(block, JsonBlock):
             return None
-        raw, _ = block._decoded(skip_bad=True)  # noqa: SLF001 - of a class above
+        raw, _ = block._decoded(block.raw, skip_bad=True)  # noqa: SLF001 - of a class above
         for index in range(len(raw)):
             with suppress(BadRowError):
                 return pa.schema(_fields_of(load_object(raw[index])))

@@ -30,7 +30,6 @@ from neardup.files.arrowcolumns import (
 from neardup.files.columnpaths import path_in
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
-    Mask,
     RowBlock,
     RowWriter,
     Source,
@@ -251,7 +250,7 @@ class _ParquetBlock(TableBlock):
         super().__init__(source.schema().empty_table(), 1, source.location)
         self._stretch, self.numbers = stretch, stretch.numbers
 
-    def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
+    def _columns(self, names: Sequence[str] | None) -> pa.Table:
         """Return all columns with metadata, or only the needed columns."""
         columns: Columns = None
         if names is not None:
@@ -259,7 +258,7 @@ class _ParquetBlock(TableBlock):
             # Parts of structures are read alone, but all elements of a list.
             fields = (itertools.takewhile(lambda each: isinstance(each, str), p) for p in paths)
             columns = tuple(dict.fromkeys(filter(None, (".".join(map(str, f)) for f in fields))))
-        table = filter_rows(self._stretch.group.read(self._stretch, columns), self._of_all(select))
+        table = filter_rows(self._stretch.group.read(self._stretch, columns), self._rows)
         return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
 
     def largest_row(self) -> tuple[int, int]:

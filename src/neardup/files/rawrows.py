@@ -332,20 +332,14 @@ class RawBlock(RowBlock):
         made.raw, made.numbers = raw, raw.numbers
         return made
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Parse the named columns, with undecodable rows as bad rows."""
-        raw, problems = self._decoded(select, skip_bad=skip_bad)
+        raw, problems = self._decoded(self.raw, skip_bad=skip_bad)
         return problems.with_bad_rows(self._parse(raw, columns, skip_bad=skip_bad))
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns of the rows as an Arrow table."""
-        return self._table(self._decoded(select)[0], None)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Return the existing columns of some names, each once."""
-        return self._table(self._decoded(select)[0], names)
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
+        """Return the existing columns of some names, None for all."""
+        return self._table(self._decoded(self.raw)[0], names)
 
     def largest_row(self) -> tuple[int, int]:
         """Return the bytes and the number of the largest row."""
@@ -359,7 +353,7 @@ class RawBlock(RowBlock):
             return self
         changed = np.isin(np.arange(len(self)), cuts.changed)
         own = replace(cuts, rows=np.searchsorted(cuts.changed, cuts.rows))
-        rows = self._cut(self._decoded(changed)[0], own)
+        rows = self._cut(self._decoded(self.raw.select(changed))[0], own)
         if self.codec != "utf-8":
             try:
                 rows = [row.decode().encode(self.codec) for row in rows]
@@ -372,11 +366,8 @@ class RawBlock(RowBlock):
                 raise InvalidInputError(message, path=self.path) from None
         return self._with(self.raw.replaced(changed, rows))
 
-    def _decoded(
-        self, select: Mask | None = None, *, skip_bad: bool = False
-    ) -> tuple[RawRows, Problems]:
-        """Return the selected rows in UTF-8, and problems of decoding."""
-        raw = self.raw.select(select)
+    def _decoded(self, raw: RawRows, *, skip_bad: bool = False) -> tuple[RawRows, Problems]:
+        """Return rows in UTF-8, and problems of decoding."""
         problems = Problems(raw.numbers, self.path, skip_bad)
         if self.codec == "utf-8":
             return raw, problems

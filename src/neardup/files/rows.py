@@ -227,7 +227,6 @@ class RowBlock(ABC):
         """Return the rows of a mask, all rows without one."""
         if rows is None or rows.all():
             return self
-        # The one row is not selected.
         made = copy(self)
         made.numbers = self.numbers[rows]
         return made
@@ -241,35 +240,35 @@ class RowBlock(ABC):
         is malformed, lacks a named column, or whose text is null, not a string, or not UTF-8;
         with ``skip_bad`` such rows are listed in the result instead.
         """
-        rows = self._read_columns(columns, select=select, skip_bad=skip_bad)
+        block = self.select(select)
+        rows = block._read_columns(columns, skip_bad=skip_bad)  # noqa: SLF001 - of this class
         if self.source is None or self.source.pages is None:
             return rows
         reader = self.source.pages
-        return reader.extract(rows, self, columns, select=select, skip_bad=skip_bad)
+        return reader.extract(rows, block.numbers, self, columns, skip_bad=skip_bad)
 
     @abstractmethod
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Parse the columns as they are stored."""
 
-    @abstractmethod
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Return all columns of the rows as an Arrow table."""
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the largest row's bytes and number, zeros if unknown."""
-        return 0, 0
+        return self.select(select)._read_table(None)  # noqa: SLF001 - of this class
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Return the existing columns of some names, each once.
 
         Values that have no type in common become text, as JSON writes them, strings as they are.
         """
-        # Arrow is loaded with the rows.
-        from neardup.files.columnpaths import columns_among
+        return self.select(select)._read_table(names)  # noqa: SLF001 - of this class
 
-        return columns_among(self.to_table(select), names)
+    @abstractmethod
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
+        """Return the existing columns of some names, None for all."""
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return the largest row's bytes and number, zeros if unknown."""
+        return 0, 0
 
     def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask] | None:
         """Return members as JSON texts and bad rows, None for tables."""
@@ -349,13 +348,13 @@ class PageReader(Protocol):
     def extract(
         self,
         rows: ParsedRows,
+        numbers: Int64s,
         block: RowBlock,
         columns: ColumnNames,
         *,
-        select: Mask | None,
         skip_bad: bool,
     ) -> ParsedRows:
-        """Return rows with the extracted texts of their pages."""
+        """Return rows of a block with the extracted texts of their pages."""
 
 
 class RowFilter(Protocol):

@@ -329,12 +329,10 @@ class _SheetBlock(TableBlock):
                 table = table.set_column(place, name, texts)
         return self._with(table)
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Check the named columns and return them."""
         block = self._with_texts(columns.texts, are_filled=True)
-        return super(_SheetBlock, block)._read_columns(columns, select=select, skip_bad=skip_bad)
+        return super(_SheetBlock, block)._read_columns(columns, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of text columns, converting them to texts."""

@@ -253,6 +253,8 @@ class _WarcBlock(RawBlock):
     ) -> None:
         super().__init__(path, raw)
         self._options, self._kept = options, kept
+        # The same for any choice of its rows.
+        self._key = path, *raw.numbers[:1].tolist()
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         check_columns(columns, _SCHEMA, path=self.path, sample=dict)
@@ -263,7 +265,7 @@ class _WarcBlock(RawBlock):
             lambda page: page.text(self._options),
             problems,
             kept=self._kept,
-            block=(self.path, *self.numbers[:1].tolist()),
+            block=self._key,
         )
         good = ~problems.bad
         others = [page for page, is_good in zip(pages, good, strict=True) if is_good]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -284,10 +284,15 @@ class PartBlock(RowBlock):
         self.numbers = np.arange(first, first + len(parts))
         self.end, self.language = block.end, block.language
 
-    def _read_columns(
-        self, columns: ColumnNames, *, select: Bools | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        parts = self._parts if select is None else self._parts.take(np.flatnonzero(select))
+    def select(self, rows: Bools | None) -> Self:
+        """Return some of the parts as a block."""
+        made = super().select(rows)
+        if rows is not None and made is not self:
+            made._parts = self._parts.take(np.flatnonzero(rows))  # noqa: SLF001 - of this class
+        return made
+
+    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
+        parts = self._parts
         documents, places = np.unique(parts.documents, return_inverse=True)
         wanted = np.zeros(len(self._block), np.bool_)
         wanted[documents] = True
@@ -297,7 +302,7 @@ class PartBlock(RowBlock):
         found = parts_again(texts, places, parts.first_bytes, parts.last_bytes, name)
         return ParsedRows(found.to_arrow())
 
-    def to_table(self, select: Bools | None = None) -> pa.Table:
+    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
         """Raise, because parts are written with their documents."""
         raise NotImplementedError
 
