@@ -109,19 +109,10 @@ def open_workspace(
 ) -> Workspace:
     """Return a job's workspace, with its folder made on demand.
 
-    Parameters
-    ----------
-    memory
-        Bytes, or a size such as ``4GB``; None is 60 % of the free memory.
-    work
-        Parent of the work folder, not a URL. None is the output's folder, the current folder for an
-        output at a URL, and the system's temporary folder without an output.
-    output
-        Output of the job, if it is known.
-    key
-        Inputs of the work; None if no later run can resume it.
-    elsewhere
-        Name of a folder on a larger disk in messages, for a job without that option.
+    ``work`` is the parent of the work folder, not a URL. None is the folder of the ``output``, the
+    current folder for an output at a URL, and the system's temporary folder without an output.
+    ``key`` are the inputs of the work, None if no later run can resume it; ``elsewhere`` is the
+    remedy for a full disk in messages.
     """
     limit = memory_budget(memory)
     parent = None if work is None else target_of(WorkspaceOptions.known["work"].checked(work))

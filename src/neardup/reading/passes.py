@@ -214,8 +214,8 @@ def read_texts(
     def blocks() -> Iterator[tuple[Source, RowBlock, ColumnNames, Int64s]]:
         first = 0
         for catalogue in catalogues:
-            own = places[first : first + len(catalogue)]
-            first += len(catalogue)
+            behind = first + len(catalogue.n_tokens)
+            own, first = places[first:behind], behind
             for source, block, rows in selected_blocks(catalogue, own >= 0):
                 yield source, block, catalogue.columns.only_text(), own[rows]
 

@@ -269,18 +269,10 @@ class SpilledBatches(_SpillFiles):
 class Shuffle(_SpillFiles):
     """Rows by partition, in memory or in files.
 
-    Parameters
-    ----------
-    in_memory
-        Whether all rows stay in memory; None: while they fit into their share of it.
-    share
-        Share of the memory for rows that wait to be written.
-    compression
-        Compression of files: ``lz4`` for text, None for incompressible data.
-
-    Notes
-    -----
-    Add rows within a ``with`` block; an incomplete file is dropped at its end.
+    With ``in_memory`` None, rows stay in memory while they fit into their ``share`` of it, which is
+    also that of rows that wait to be written. The ``compression`` of files is ``lz4`` for text,
+    None for incompressible data. Add rows within a ``with`` block; an incomplete file is dropped at
+    its end.
     """
 
     def __init__(

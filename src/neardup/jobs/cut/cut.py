@@ -49,19 +49,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def summarise(
-    own: Catalogue,
-    other: Catalogue,
-    extent: Extent,
-    plan: CutJobPlan,
-    most: list[dict[str, Any]],
-    runner: Runner,
-) -> dict[str, Any]:
-    """Return the content of ``summary.json`` without the writing time."""
+def summarise_search(own: Catalogue, plan: CutJobPlan) -> dict[str, Any]:
+    """Return the part of the summary about compared text."""
     options = plan.options
     sizes = np.maximum(own.n_tokens, 0)
-    summary = summarise_extent(own, other, extent, plan, most, runner)
-    summary |= {
+    summary: dict[str, Any] = {
         "empty_documents": own.count_empty(),
         "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         "tokens": int(sizes.sum()),
@@ -87,7 +79,7 @@ def summarise_extent(
     most: list[dict[str, Any]],
     runner: Runner,
 ) -> dict[str, Any]:
-    """Return the part of the summary about removed text."""
+    """Return the part of the summary about removed text, without the writing time."""
     summary: dict[str, Any] = {
         "documents_in": int(own.is_document.sum()),
         "documents_cut": extent.documents,
@@ -165,8 +157,8 @@ def cut_sources(
             found = most_repeated(spans)
         most = describe_repeated(own, found, plan.reading, runner)
         keepers = ReadKeepers(own, other, extent.keepers)
-    summary = summarise(own, other, extent, plan, most, runner)
-    summary |= engine.describe()
+    summary = summarise_extent(own, other, extent, plan, most, runner)
+    summary |= summarise_search(own, plan) | engine.describe()
     result = CutResult(own, other, spans, keepers, plan.options.replacement, summary)
     write_rows_by(result, partial(engine.write, change=change))
     return result

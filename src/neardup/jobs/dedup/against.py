@@ -278,11 +278,8 @@ def add_to_index(
     """Add the kept documents, and record the removed ones.
 
     Documents that the index has already, because a run is repeated, stay as before. ``other`` are
-    the keepers' collection, ``sides`` the sides of the keepers.
-
-    Returns
-    -------
-    The assignment with the known documents kept, and the entries of the summary.
+    the keepers' collection, ``sides`` the sides of the keepers. Returns the assignment with the
+    known documents kept, and the entries of the summary.
     """
     own, signed = read.catalogues[-1], read.known.of_last
     # The index records documents removed in favour of its own or of an added one.

@@ -86,16 +86,8 @@ from neardup.tables import (
 class DedupJob:
     """A deduplication with checked options, which resolves inputs on access.
 
-    Parameters
-    ----------
-    options
-        Given options.
-    resolve
-        Resolves named sources by the options.
-    data, against
-        The documents, and the reference documents.
-    index
-        Index as a further reference, which defines the plan.
+    ``resolve`` returns the sources of ``data`` and ``against`` by the options. An ``index`` is a
+    further reference, which defines the plan.
     """
 
     def __init__(
@@ -236,12 +228,9 @@ def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, o
 def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
     """Choose by the number of elements, and by sampled matches.
 
-    Matches grow with the square of the number of texts.
-
-    Returns
-    -------
-    The ``chosen`` method, and the work of both in seconds of one core, as in a summary. The work of
-    ``exact`` is None if it would need too much memory.
+    Matches grow with the square of the number of texts. Returns the ``chosen`` method, and the work
+    of both in seconds of one core, as in a summary; that of ``exact`` is None if it would need too
+    much memory.
     """
     documents = contents.in_keep_order()
     n_contents, n_elements = len(documents), _count_elements(contents, plan)
@@ -301,31 +290,14 @@ def audit_recall(
 ) -> dict[str, Any]:
     """Compare sampled documents exactly with all, and estimate the recall.
 
-    Parameters
-    ----------
-    drawn
-        Randomly sampled documents, numbered like the sets.
-    sets
-        Sets of all documents, in keep order; plain sets must not be empty.
-    measure
-        Measure; the later document of a pair is the removable one.
-    band_keys
-        Band keys of the same documents, of shape (n_bands, n).
-    stays
-        Mask of kept documents.
+    Sets, which are not empty, ``band_keys`` of shape (n_bands, n), and ``stays``, a mask of kept
+    documents, are in keep order; ``drawn`` are numbers in it. Candidates come from prefix tokens,
+    with the memory of ``list_prefixes``.
 
-    Returns
-    -------
-    Entries of a summary: numbers of documents in the sample, of those similar to another, of their
-    similar pairs, and of pairs that share a bucket; ``recall`` is the mean share of a document's
-    pairs that share a bucket, and ``interval`` bounds the collection's recall with the
-    ``confidence``, both None if no document is similar to another. Documents are
-    ``kept_although_similar`` if a similar one before them stays.
-
-    Notes
-    -----
-    Exact, as a join of the sampled documents with all: candidates come from prefix tokens. Memory
-    as ``list_prefixes``.
+    Returns the entries of a summary: ``recall`` is the mean share of a document's similar pairs
+    that share a bucket, and ``interval`` bounds the collection's recall with the ``confidence``,
+    both None if no document is similar to another. Documents are ``kept_although_similar`` if a
+    similar one before them stays.
     """
     lists = list_prefixes(sets, measure)
     # Documents of key k begin at ``starts[k]``.
