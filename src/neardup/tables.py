@@ -26,6 +26,7 @@ Int8s = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
+AnyArray = npt.NDArray[Any]
 
 
 def offsets_of(sizes: Sequence[int] | Int64s | Bools) -> Int64s:
@@ -427,12 +428,12 @@ class Removals:
         """Return the removals with positions replaced by ``documents``."""
         return replace(self, documents=documents[self.documents], keepers=documents[self.keepers])
 
-    def as_arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def as_arrays(self) -> dict[str, AnyArray]:
         """Return the removals as arrays for storage, counts included."""
         return {name: np.atleast_1d(values) for name, values in vars(self).items()}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Removals:
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Removals:
         """Restore removals from ``as_arrays``."""
         counts = (int(arrays[name][0]) for name in ("n_compared", "n_verified", "n_beyond"))
         return cls(arrays["documents"], arrays["keepers"], arrays["similarities"], *counts)

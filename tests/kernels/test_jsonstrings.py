@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from neardup.files import jsonlines
 from neardup.files.cuts import Holes
 from neardup.kernels.text import jsonstrings
-from neardup.runs.arrays import AnyArray
-from neardup.tables import Texts
+from neardup.tables import AnyArray, Texts
 from tests.arrays import make_texts
 from tests.each import each_of
 from tests.examples import examples

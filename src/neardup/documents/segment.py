@@ -40,10 +40,18 @@ from neardup.index.segments import (
 from neardup.index.store import SegmentRecord
 from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.types import sealed
-from neardup.runs.arrays import AnyArray
 from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
-from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets, offsets_of
+from neardup.tables import (
+    AnyArray,
+    Filters,
+    Int64s,
+    ShingleSets,
+    Texts,
+    Uint64s,
+    WeightedSets,
+    offsets_of,
+)
 
 # The sorted lists of a segment: which of its documents have a key.
 

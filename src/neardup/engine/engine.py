@@ -27,11 +27,10 @@ from neardup.reading.sign import (
     SignedBatches,
     numbers_of,
 )
-from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle, keep_arrays, kept_arrays
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import AnyArray, Bools, Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:

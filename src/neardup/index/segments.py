@@ -6,18 +6,22 @@ The database has the checksum of header and page checksums, so every byte that i
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import io
 import json
 import os
+import sys
 import tarfile
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +29,10 @@ import pyarrow.ipc
 
 from neardup.errors import IndexFormatError, ReadError
 from neardup.index.store import FILE, RESTORE, SEGMENTS, Contents, Database, SegmentRecord
-from neardup.runs.arrays import AnyArray, let_go, stored
 from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, translated, write_all
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, Uint32s, places_of_lists
+from neardup.tables import AnyArray, Bools, Int64s, Uint32s, places_of_lists
 
 # Pages whose rows are read here and there, and of a segment that is read as a whole.
 SMALL_PAGE, LARGE_PAGE = 1 << 12, 1 << 16
@@ -508,3 +511,32 @@ def _open_files(folder: Path, contents: Contents) -> list[tuple[str, IO[bytes], 
 
 def _padded(size: int) -> int:
     return -(-size // _BLOCK) * _BLOCK
+
+
+# Arrays in files, and the memory of mapped files.
+
+_NOT_NEEDED = 4  # MADV_DONTNEED
+
+
+def stored(array: AnyArray) -> AnyArray:
+    """View an array in its stored layout: C order, little-endian."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+
+
+def let_go(buffer: pa.Buffer) -> None:
+    """Release the memory of a mapped file.
+
+    Pages are read again on access. The buffer is a whole mapping. Some systems do not support it.
+    """
+    advise = _system_call()
+    if advise is not None:
+        advise(ctypes.c_void_p(buffer.address), ctypes.c_size_t(buffer.size), _NOT_NEEDED)
+
+
+@cache
+def _system_call() -> Callable[..., int] | None:
+    """Return the system's ``madvise``, if it has one."""
+    with contextlib.suppress(OSError, AttributeError):
+        if sys.platform == "linux":
+            return cast("Callable[..., int]", ctypes.CDLL(None).madvise)
+    return None

@@ -17,9 +17,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from neardup.index.segments import let_go
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.types import sealed
-from neardup.runs.arrays import let_go
 from neardup.tables import Bools, Int64s, Rows, TokenLists, Uint64s
 
 # Documents are passed to the kernel in runs of about this many tokens, so that it can be cancelled

@@ -20,9 +20,8 @@ from neardup.kernels.types import Int
 from neardup.matching.join import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.windows import NO_WINDOWS, PassageScheme, WindowLists, count_windows
-from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
-from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.tables import AnyArray, Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
 # Buffers for kernel results, whose size is known only afterwards.

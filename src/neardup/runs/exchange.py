@@ -21,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ReadError
-from neardup.tables import Int64s
+from neardup.tables import AnyArray, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runs.arrays import AnyArray
     from neardup.runs.work import WorkFolder, Workspace
 
 # Name of the file of each task.

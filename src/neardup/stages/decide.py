@@ -40,10 +40,10 @@ from neardup.reading.sign import (
     take_filters,
     within_block,
 )
-from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
 from neardup.stages.options import DedupPlan, other_columns_of
 from neardup.tables import (
+    AnyArray,
     Assignment,
     Bools,
     Digests,

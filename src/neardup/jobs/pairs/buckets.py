@@ -17,7 +17,6 @@ from neardup.matching.buckets import BucketJoinCounts, bucket_documents, join_bu
 from neardup.matching.join import cut_runs, salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.passes import ContentTable
-from neardup.runs.arrays import AnyArray
 from neardup.stages.decide import (
     bytes_of,
     candidates_in,
@@ -26,6 +25,7 @@ from neardup.stages.decide import (
     pack_components,
 )
 from neardup.tables import (
+    AnyArray,
     Buckets,
     Digests,
     Int64s,
