@@ -52,19 +52,17 @@ def count_found(query, places, found):
     )
 
 
+def align_words(query, document, **options):
+    text = neardup.TextOptions(tokenizer="whitespace")
+    return neardup.align([" ".join(query)], [" ".join(document)], text=text, **options)
+
+
 @pytest.mark.parametrize("recall", ["0.5", "0.9", "0.99"])
 @pytest.mark.parametrize(("n_tokens", "threshold"), [(50, "0.4"), (50, "0.6"), (30, "0.5")])
 def test_align__finds_as_many_as_asked_for(n_tokens, threshold, recall):
     rng = random.Random(f"{n_tokens} {threshold}")
     query, document, places = make_texts(rng, n_tokens, Fraction(threshold))
-    found = neardup.align(
-        [" ".join(query)],
-        [" ".join(document)],
-        threshold=threshold,
-        min_tokens=n_tokens,
-        recall=recall,
-        text=neardup.TextOptions(tokenizer="whitespace"),
-    )
+    found = align_words(query, document, threshold=threshold, min_tokens=n_tokens, recall=recall)
     n_found = count_found(query, places, found)
     assert found.summary["predicted_recall"] >= float(recall) - 1e-9
     # Not below by more than five standard errors; overlapping windows find some more.
@@ -77,14 +75,7 @@ def test_align__finds_as_many_as_asked_for(n_tokens, threshold, recall):
 def test_align__finds_as_many_of_moved_words_as_predicted(n_tokens, threshold, recall):
     rng = random.Random(f"moved {n_tokens} {threshold}")
     query, document, places = make_texts(rng, n_tokens, Fraction(threshold), SENTENCE)
-    found = neardup.align(
-        [" ".join(query)],
-        [" ".join(document)],
-        threshold=threshold,
-        min_tokens=n_tokens,
-        recall=recall,
-        text=neardup.TextOptions(tokenizer="whitespace"),
-    )
+    found = align_words(query, document, threshold=threshold, min_tokens=n_tokens, recall=recall)
     predicted = found.summary["predicted_recall_moved"]
     assert predicted < found.summary["predicted_recall"]
     error = sqrt(predicted * (1 - predicted) / N_TRIALS)

@@ -57,7 +57,7 @@ def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     """Plan a join with all texts of an index.
 
     The index defines the comparison. The threshold defaults to that of the index, with ``top`` to
-    any. Hamming distances are of the index's sets. ``other`` is as of ``plan_pairs``.
+    any. Hamming distances are of the index's sets.
     """
     options.check_no_preset()
     if options.idf_from is not None:
