@@ -40,8 +40,8 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--tokenizer word",
-            "--tokenizer must be one of words, whitespace, characters, lines, bytes, code, a "
-            "tokenizer.json file or a function, got 'word'",
+            "--tokenizer must be one of words, whitespace, characters, lines, bytes, code, "
+            "code:LANGUAGE, a tokenizer.json file or a function, got 'word'",
         ),
         (
             "--tokenizer bytes --casefold",

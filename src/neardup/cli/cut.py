@@ -18,12 +18,11 @@ from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
     FolderOptions,
-    NamedOptions,
     WorkspaceOptions,
 )
 from neardup.options.kinds import Address
 from neardup.options.option import but, option
-from neardup.options.passages import CutOptions
+from neardup.options.passages import CutOptions, NamedOptions
 from neardup.runs.progress import counted
 
 # Characters of the most repeated text that fit on a line.

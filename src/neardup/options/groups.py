@@ -22,7 +22,6 @@ from neardup.options.choices import (
     OutputFormat,
     Progress,
     Refresh,
-    Side,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
@@ -491,26 +490,6 @@ class AgainstDataOptions(Options):
         default=None,
         metavar="OTHER",
         is_repeatable=True,
-    )
-
-
-class NamedOptions(Options):
-    """A table that names passages or documents."""
-
-    heading = "Input"
-
-    named_in: Data | None = option(
-        "Cut the passages that this table names, nothing else.",
-        default=None,
-        more="The output of `neardup align` or `neardup search`, or the removed.parquet of a cut.",
-        metavar="FILE",
-    )
-    side: Side | None = option(
-        "Side of FILE whose passages are cut.",
-        default=None,
-        usual="the side that INPUT is",
-        more="Needed if INPUT has ids of both sides but is one of them. Among documents that are "
-        "compared with each other the later one is cut.",
     )
 
 

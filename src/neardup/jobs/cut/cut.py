@@ -30,9 +30,9 @@ from neardup.jobs.cut.plan import (
 )
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number, Side
-from neardup.options.groups import NamedOptions, ReadOptions, RunOptions, TextOptions
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.options.passages import CutOptions
+from neardup.options.passages import CutOptions, NamedOptions
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import sides_of
