@@ -133,6 +133,8 @@ def test_shuffle__gives_each_partition_its_rows(
         with open_workspace(parent, memory) as workspace:
             shuffle = shuffle_rows(workspace, cutting, n_partitions, options)
             rows = np.arange(sum(cutting))
+            numbers = np.bincount(rows * 7919 % n_partitions, minlength=n_partitions)
+            assert ((shuffle.sizes() > 0) == (numbers > 0)).all()
             for partition in range(n_partitions):
                 expected = rows[rows * 7919 % n_partitions == partition]
                 found = [row for batch in shuffle.read(partition) for row in batch["row"].tolist()]

@@ -92,6 +92,13 @@ def test_map__within_a_map__error(workers):
         list(runner.map(work, range(20)))
 
 
+def test_map__reports_a_stage():
+    seen = []
+    runner = Runner(2, lambda *report: seen.append(report))
+    assert list(runner.map(str, range(3), "bucket", [2, 3, 7])) == ["0", "1", "2"]
+    assert seen == [("bucket", done, 7) for done in (2, 3, 7)]
+
+
 def test_counter__adds_up_from_threads():
     seen = []
     runner = Runner(4, lambda *report: seen.append(report))
