@@ -142,7 +142,7 @@ def _checked(option: Option, label: str, value: Any, path: Path) -> Any:
     if isinstance(option.kind, Flag) and not isinstance(value, bool):
         message = f"{label} must be true or false, got {value!r}"
         raise InvalidParameterError(message)
-    if isinstance(option.kind, TokenizerName) and value not in TokenizerName.names:
+    if isinstance(option.kind, TokenizerName) and str(value).endswith(".json"):
         # From the folder of the file.
         value = str(path.parent / str(value))
     values = value if option.is_repeatable and isinstance(value, list) else [value]
