@@ -33,7 +33,7 @@ from neardup.files.remote import (
     new_remote_folder,
     remote_size,
 )
-from neardup.files.streams import Destination, LocalDestination
+from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.runs import disk
 from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, note, part_of
 from neardup.runs.progress import size
@@ -184,12 +184,8 @@ def _output_exists(target: Path) -> OutputExistsError:
 def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
     """Check that replacing an output does not delete an input."""
     for given in filter(None, inputs):
-        if isinstance(target, Url):
-            is_inside, is_same = is_remote_path_in(target, given)
-        else:
-            place, own = os.path.realpath(given), os.path.realpath(target)
-            is_inside, is_same = Path(place).is_relative_to(own), place == own
-        if is_inside:
+        if _is_within(given, target):
+            is_same = _is_within(str(target), target_of(given))
             holds = "is an input" if is_same else f"holds the input {given}"
             message = f"{target} {holds}, and would be replaced; choose another name"
             raise OutputExistsError(message)
@@ -197,14 +193,18 @@ def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
 
 def check_outside(target: Target, folder: str | Path, kind: str = "index") -> None:
     """Check that an output is not inside a protected folder."""
-    inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
-    if "://" in inner + outer:
-        is_inside = inner.startswith(outer.rstrip("/") + "/")
-    else:
-        is_inside = Path(os.path.realpath(inner)).is_relative_to(os.path.realpath(outer))
-    if is_inside:
+    if _is_within(str(target), target_of(folder)):
         message = f"{target} is in the {kind} {folder}; write it somewhere else"
         raise WriteError(message)
+
+
+def _is_within(place: str, folder: Target) -> bool:
+    """Return whether a path or URL is a folder, or is inside it."""
+    if isinstance(folder, Url):
+        return is_remote_path_in(folder, place)
+    return not is_url(place) and Path(os.path.realpath(place)).is_relative_to(
+        os.path.realpath(folder)
+    )
 
 
 def check_room(target: Target, sizes: Iterable[int | None]) -> None:

@@ -267,14 +267,14 @@ def remote_size(url: Url) -> int:
         return int(system.size(path))
 
 
-def is_remote_path_in(url: Url, given: str) -> tuple[bool, bool]:
-    """Return whether a path is within a URL, and identical."""
+def is_remote_path_in(url: Url, given: str) -> bool:
+    """Return whether a path is within a URL, or identical."""
     system, path = open_system(url)
     protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
     if given.partition("://")[0] not in protocols:
-        return False, False
+        return False
     place = system._strip_protocol(given)  # noqa: SLF001 - the public way asks the server
-    return f"{place}/".startswith(f"{path}/"), place == path
+    return f"{place}/".startswith(f"{path}/")
 
 
 def _beside(path: str) -> str:
