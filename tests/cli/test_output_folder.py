@@ -58,22 +58,6 @@ def test_output__is_free_after_a_signal(here, sent):
     assert not list(here.glob("deep/*")) + list(here.glob("deep/.*"))
 
 
-@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
-def test_output__is_a_file(fails, write_file, overwrite):
-    write_file("a.jsonl", GOOD)
-    write_file("out", b"precious")
-    error = "out is not a folder; the output is a folder, choose another name"
-    fails("dedup", "a.jsonl", "-o", "out", *overwrite, error=error)
-
-
-def test_output__link_to_a_folder(fails, here, write_file):
-    write_file("a.jsonl", GOOD)
-    (here / "real").mkdir()
-    (here / "out").symlink_to("real")
-    error = "out is not a folder; the output is a folder, choose another name"
-    fails("dedup", "a.jsonl", "-o", "out", "--overwrite", error=error)
-
-
 @pytest.mark.parametrize("output", ["in", "../{name}/in"])
 def test_output__holds_an_input(fails, here, write_file, output):
     write_file("in/a.jsonl", GOOD)

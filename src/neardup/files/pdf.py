@@ -107,10 +107,6 @@ def _stop_all() -> None:
 # In the process of PDFium.
 
 
-class _RefusedError(Exception):
-    """An error for a document without text, with the reason."""
-
-
 def serve() -> None:
     """Answer requests from standard input until it ends."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
@@ -120,7 +116,7 @@ def serve() -> None:
         answer: dict[str, object]
         try:
             answer = {"pages": _pages(requests.read(size), most_characters)}
-        except _RefusedError as error:
+        except UnreadableFileError as error:
             answer = {"refusal": str(error)}
         answers.write(json.dumps(answer, ensure_ascii=False).encode() + b"\n")
         answers.flush()
@@ -149,7 +145,7 @@ def _pages(data: bytes, most_characters: int) -> list[str]:
         message = f"not a PDF document that can be read: {error}; get a full copy"
         if "assword" in str(error):
             message = "the document is encrypted; save it without a password"
-        raise _RefusedError(message) from None
+        raise UnreadableFileError(message) from None
     with contextlib.closing(document):
         texts, n_characters = [], 0
         for number in range(1, len(document) + 1):
@@ -161,18 +157,18 @@ def _pages(data: bytes, most_characters: int) -> list[str]:
                     text: str = textpage.get_text_range()
             except pypdfium2.PdfiumError as error:
                 message = f"its page {number} cannot be read: {error}; get a full copy"
-                raise _RefusedError(message) from None
+                raise UnreadableFileError(message) from None
             text = _LINE_END.sub("\n", _BROKEN_WORD.sub("", text))
             texts.append(_CONTROLS.sub("", text).strip("\n"))
             n_characters += len(texts[-1])
             if n_characters > most_characters:
                 message = f"its text is longer than {most_characters >> 20} MB; leave it out"
-                raise _RefusedError(message)
+                raise UnreadableFileError(message)
     if texts and not any(texts):
         pages = f"{len(texts):,} page" + "s" * (len(texts) != 1)
         message = (
             f"no text on its {pages}, which may be scanned; recognise it first, for example with "
             "ocrmypdf"
         )
-        raise _RefusedError(message)
+        raise UnreadableFileError(message)
     return texts

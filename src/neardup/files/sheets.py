@@ -31,6 +31,7 @@ from neardup.errors import (
 )
 from neardup.files.arrowcolumns import TableBlock
 from neardup.files.memory import MemorySource
+from neardup.files.plain import UnreadableFileError
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import most_bytes, one_line, open_seekable, reading, writing
 from neardup.runs.progress import counted, job_logger
@@ -91,7 +92,7 @@ def _errors(location: str) -> Iterator[None]:
             yield
         except (NeardupError, MemoryError):
             raise
-        except _RefusedError as error:
+        except UnreadableFileError as error:
             raise ReadError(str(error), path=location) from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
@@ -102,10 +103,6 @@ def _errors(location: str) -> Iterator[None]:
             raise ReadError(message, path=location) from error
 
 
-class _RefusedError(Exception):
-    """A file that is not read, and why."""
-
-
 def _check_package(file: Any, size: int) -> None:
     """Refuse old formats, encrypted files and packages that exhaust memory."""
     file.seek(0)
@@ -114,7 +111,7 @@ def _check_package(file: Any, size: int) -> None:
             "not a spreadsheet but an older one of Microsoft Office, or one with a password; save "
             "it without, in the newer format"
         )
-        raise _RefusedError(message)
+        raise UnreadableFileError(message)
     file.seek(0)
     limit = most_bytes(size)
     with zipfile.ZipFile(file) as package:
@@ -124,7 +121,7 @@ def _check_package(file: Any, size: int) -> None:
                 f"it has more than {limit >> 20:,} MB of XML, as files made to fill the memory "
                 "have; leave it out"
             )
-            raise _RefusedError(message)
+            raise UnreadableFileError(message)
         for part in parts:
             with package.open(part) as stream:
                 if b"<!DOCTYPE" in stream.read(1 << 10):
@@ -132,7 +129,7 @@ def _check_package(file: Any, size: int) -> None:
                         f"{part.filename} in it declares a document type, which may be a bomb of "
                         "entities and is not read; leave the file out"
                     )
-                    raise _RefusedError(message)
+                    raise UnreadableFileError(message)
     file.seek(0)
 
 
@@ -140,7 +137,7 @@ def _chosen(sheets: list[Any], location: str) -> int:
     """Return the position of the first visible sheet with rows."""
     if not sheets:
         message = "it has no sheets of cells; get a full copy"
-        raise _RefusedError(message)
+        raise UnreadableFileError(message)
     shown = [n for n, sheet in enumerate(sheets) if sheet.sheet_state == "visible"]
     # One row is a header without rows, or a title.
     found = next((n for n in shown if _has_rows(sheets[n])), None)
@@ -165,7 +162,7 @@ def _rows(sheet: Any) -> Iterator[list[Value]]:
     for n_rows, cells in enumerate(sheet.iter_rows(), 1):
         if n_rows > _FULL:
             message = f"it has more than {_FULL:,} rows in a sheet; leave it out"
-            raise _RefusedError(message)
+            raise UnreadableFileError(message)
         values = [_value(cell) for cell in cells]
         while values and values[-1] is None:
             values.pop()
@@ -235,7 +232,7 @@ class _Columns:
                 f"it has more than {_MOST_CELLS:,} cells between the first and the last; save the "
                 "sheet as CSV"
             )
-            raise _RefusedError(message)
+            raise UnreadableFileError(message)
         while len(self._columns) < n_columns:
             above = pa.nulls(self._n_rows, pa.string())
             self._columns.append(([above], bytearray(self._n_rows)))
@@ -249,7 +246,7 @@ class _Columns:
                     f"its rows are more than {self._most_text >> 20:,} MB, as of files made to "
                     "fill the memory; save the sheet as CSV"
                 )
-                raise _RefusedError(message)
+                raise UnreadableFileError(message)
         self._n_rows += len(rows)
 
     def finish(self) -> tuple[pa.Table, list[bytes]]:
