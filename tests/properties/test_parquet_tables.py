@@ -75,10 +75,17 @@ def test_write_parquet__any_cutting(rows, cuts, sliced, group_rows):
         found = pq.read_table(target)
         assert found.to_pylist() == whole.to_pylist()
         assert found.schema.metadata == SCHEMA.metadata
-        metadata = pq.read_metadata(target)
-        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-        starts = range(0, max(len(rows), 1), group_rows)
-        assert sizes == [min(group_rows, len(rows) - start) for start in starts]
+
+
+def test_write_parquet__groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 4)
+    table = pa.table({"row": range(25)})
+    for n_rows, expected in ((25, [4] * 6 + [1]), (12, [4] * 3), (0, [0])):
+        batches = table[:n_rows].to_batches(max_chunksize=3)
+        write_parquet(batches, table.schema, LocalDestination(tmp_path / "t"))
+        metadata = pq.read_metadata(tmp_path / "t")
+        groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        assert groups == expected
 
 
 @pytest.mark.parametrize("batch_rows", [7, 777, 59_999])
