@@ -31,7 +31,6 @@ from neardup.files.problems import (
     encoding_advice,
     id_advice,
     not_utf8,
-    null_rows,
     null_text,
     string_values,
 )
@@ -81,12 +80,12 @@ def parse_arrow(
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     orders = [_order(table, name, path) for name in columns.orders]
     joined = join_texts(texts)
-    for index in null_rows(joined):
+    for index in _null_rows(joined):
         reasons.setdefault(index, null_text(columns.texts))
     strings = list(zip(columns.texts, texts, strict=True))
     if columns.id is not None:
         strings.append((columns.id, ids))
-        for index in null_rows(ids):
+        for index in _null_rows(ids):
             reasons.setdefault(index, f"column {columns.id!r} is null{id_advice(columns)}")
     strings += zip(columns.orders, orders, strict=True)
     for place, field in enumerate(table.schema):
@@ -99,6 +98,11 @@ def parse_arrow(
     for index in sorted(reasons):
         problems.add(index, reasons[index])
     return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
+
+
+def _null_rows(array: pa.Array) -> list[int]:
+    rows: list[int] = np.flatnonzero(array.is_null()).tolist() if array.null_count else []
+    return rows
 
 
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:

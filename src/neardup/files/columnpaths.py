@@ -43,11 +43,6 @@ def splits(name: str) -> Iterator[tuple[str, str]]:
             yield name[: step.start()], name[step.start() :]
 
 
-def is_path(name: str) -> bool:
-    """Return whether a name may lead into a column."""
-    return len(list(splits(name))) > 1
-
-
 def element_of(rest: str) -> tuple[int, str] | None:
     """Return a leading element number and rest, None for fields."""
     step = _STEP.match(rest)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, option_name
@@ -112,8 +111,8 @@ _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_vie
 
 def check_columns(
     columns: ColumnNames, schema: pa.Schema, *, path: str | None, sample: Sample
-) -> list[str]:
-    """Return the named columns, checked to exist once, without repeats.
+) -> None:
+    """Raise InvalidInputError unless each named column exists once.
 
     ``sample`` is asked for some values where a column is not there.
     """
@@ -125,7 +124,6 @@ def check_columns(
         if schema.names.count(found[0]) > 1:
             message = f"there is more than one column {name!r}; rename one"
             raise InvalidInputError(message, path=path)
-    return columns.names
 
 
 def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
@@ -139,12 +137,6 @@ def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
             with contextlib.suppress(UnicodeDecodeError):
                 values[name] = column.to_pylist()
     return values
-
-
-def null_rows(*arrays: pa.Array | None) -> list[int]:
-    """Return the rows with a null in a column, ascending."""
-    nulls = [np.flatnonzero(a.is_null()) for a in arrays if a is not None and a.null_count]
-    return [] if not nulls else np.unique(np.concatenate(nulls)).tolist()
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> str:
