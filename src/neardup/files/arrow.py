@@ -16,7 +16,7 @@ from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TableBlock, check_batch, without_views
-from neardup.files.rows import Mask, RowBlock, RowWriter, Source
+from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import check_unpacked, file_size, one_line, open_random, reading, writing
 
 if TYPE_CHECKING:
@@ -225,9 +225,9 @@ class _ArrowWriter(RowWriter):
             self._file = destination.create()
             self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
 
-    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
-        """Return the selected rows, all columns."""
-        return block.to_table(select) if select.any() else None
+    def prepare(self, block: RowBlock) -> pa.Table | None:
+        """Return the rows, all columns."""
+        return block.to_table() if len(block) else None
 
     def append(self, prepared: pa.Table | None) -> None:
         """Append a table to the file."""

@@ -25,14 +25,8 @@ SEPARATOR = "\n"
 class Holes(Rows):
     """Ascending holes in strings, never overlapping or adjacent.
 
-    Parameters
-    ----------
-    strings
-        The number of the string each is in, ascending (n,).
-    starts, stops
-        In characters of the string, stops exclusive (n,).
-    is_filled
-        Whether the replacement is put in (n,).
+    ``starts`` and ``stops``, exclusive, are characters of the string in ``strings``, which ascends.
+    The replacement is put in where ``is_filled``.
     """
 
     strings: Int64s
@@ -62,18 +56,10 @@ class Holes(Rows):
 class Cuts:
     """Spans to cut from the texts of some rows.
 
-    Parameters
-    ----------
-    columns
-        The names of the columns of the text, in their order.
-    rows
-        The place in the block of the row that each span is in, ascending (n,).
-    starts, stops
-        Characters of the text as ``ParsedRows.text`` has it, stops exclusive; ascending within a
-        row, not overlapping (n,).
-    replacement
-        The text in place of a span, once for adjoining spans. A span that continues in a second
-        column has it in the first only.
+    ``rows`` are places in the block, ascending. ``starts`` and ``stops``, exclusive, are characters
+    of the text as ``ParsedRows.text`` has it, of ``columns`` in their order; spans of a row do not
+    overlap. The ``replacement`` comes once for adjoining spans; a span that continues in a second
+    column has it in the first only.
     """
 
     columns: tuple[str, ...]

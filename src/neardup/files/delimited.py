@@ -522,11 +522,11 @@ class _DelimitedWriter(RowWriter):
         # A header at the end of a file may lack its line end.
         self._is_open = bool(header.data) and not header.data.endswith(self._line_end)
 
-    def prepare(self, block: RowBlock, select: Mask) -> bytes:
-        """Return the lines of the selected rows."""
+    def prepare(self, block: RowBlock) -> bytes:
+        """Return the lines of the rows."""
         assert isinstance(block, _DelimitedBlock)
         try:
-            lines = block.select(select).lines(self._header.line_end)
+            lines = block.lines(self._header.line_end)
             return _encode(lines, self._header.codec)
         except UnicodeEncodeError as error:
             message = (

@@ -90,14 +90,8 @@ def check_unique(
 ) -> None:
     """Raise if an id occurs twice, ignoring skipped rows' nulls.
 
-    Parameters
-    ----------
-    ids
-        The ids of all documents, in parts; read twice.
-    place
-        Returns a document's file and row.
-    columns
-        The columns of the ids.
+    ``ids`` are those of all documents, in parts, and read twice. ``place`` returns the file and row
+    of a document.
 
     Notes
     -----
@@ -283,17 +277,8 @@ class ReadingPass:
     Progress counts stored bytes, also of compressed files, because only these are known beforehand.
     Their number is not known for URLs.
 
-    Parameters
-    ----------
-    stage
-        Name of the stage in progress.
-    sources
-        All sources of the pass.
-    runner
-        Does the work.
-    waits
-        Whether blocks count as done at ``finish``, and not at the next block: several are in work
-        at a time.
+    With ``waits`` blocks count as done at ``finish``, and not at the next block: several are in
+    work at a time.
     """
 
     def __init__(

@@ -154,11 +154,11 @@ class _FolderWriter(RowWriter):
     def __init__(self, writers: Sequence[RowWriter]) -> None:
         self._writers = writers
 
-    def prepare(self, block: RowBlock, select: Mask) -> list[Any]:
+    def prepare(self, block: RowBlock) -> list[Any]:
         """Return the output of each file."""
         assert isinstance(block, _FolderBlock)
         own = zip(self._writers, block.blocks, strict=True)
-        return [writer.prepare(file, select) for writer, file in own]
+        return [writer.prepare(file) for writer, file in own]
 
     def append(self, prepared: list[Any]) -> None:
         """Write the files of the row."""

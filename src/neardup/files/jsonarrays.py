@@ -13,7 +13,7 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JSON_SPACE, JsonBlock, JsonLinesSource, JsonSource
 from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
-from neardup.files.rows import Mask, RowBlock, RowWriter
+from neardup.files.rows import RowBlock, RowWriter
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination, OutputStream
@@ -145,10 +145,10 @@ class _ArrayWriter(RowWriter):
         self._output, self._codec = output, codec
         self._is_empty, self._is_closed = True, False
 
-    def prepare(self, block: RowBlock, select: Mask) -> bytes:
-        """Return the selected elements, with their separators."""
+    def prepare(self, block: RowBlock) -> bytes:
+        """Return the elements, with their separators."""
         assert isinstance(block, RawBlock)
-        return block.raw.select(select).joined_by(",\n".encode(self._codec))
+        return block.raw.joined_by(",\n".encode(self._codec))
 
     def append(self, prepared: bytes) -> None:
         """Append elements to the array."""

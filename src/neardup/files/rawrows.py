@@ -496,10 +496,10 @@ class RawWriter(RowWriter):
         self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
         self._line_is_open = False
 
-    def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
-        """Return the bytes of the selected rows, if possible uncopied."""
+    def prepare(self, block: RowBlock) -> list[Buffer]:
+        """Return the bytes of the rows, if possible uncopied."""
         assert isinstance(block, RawBlock)
-        return written_slices(block.raw.select(select))
+        return written_slices(block.raw)
 
     def append(self, prepared: Sequence[Buffer]) -> None:
         """Append rows, adding a missing newline between lines."""
@@ -536,10 +536,10 @@ class _FileWriter(RowWriter):
     def __init__(self, source: RawSource, folder: Destination) -> None:
         self._source, self._folder = source, folder
 
-    def prepare(self, block: RowBlock, select: Mask) -> RawBlock | None:
-        """Return the block if its row is selected."""
+    def prepare(self, block: RowBlock) -> RawBlock | None:
+        """Return the block if it has its row."""
         assert isinstance(block, RawBlock)
-        return block if select.any() else None
+        return block if len(block) else None
 
     def append(self, prepared: RawBlock | None) -> None:
         """Write the file of the row."""

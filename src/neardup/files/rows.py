@@ -141,21 +141,8 @@ class BadRowError(Exception):
 class Problems:
     """The bad rows of one call of ``parse``.
 
-    Parameters
-    ----------
-    numbers
-        Numbers of the parsed rows in the file.
-    path
-        File, None for data in memory.
-    skip_bad
-        Collect bad rows; else the first is an error.
-
-    Attributes
-    ----------
-    numbers
-        As given.
-    bad
-        Which of the parsed rows are bad so far.
+    ``numbers`` are those of the parsed rows in their file, and ``bad`` marks the bad ones so far.
+    With ``skip_bad`` bad rows are collected; else the first is an error.
     """
 
     def __init__(self, numbers: Int64s, path: str | None, skip_bad: bool) -> None:
@@ -317,8 +304,8 @@ class RowWriter(ABC):
     """
 
     @abstractmethod
-    def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Encode the selected rows of a block from its source."""
+    def prepare(self, block: RowBlock) -> Any:
+        """Encode the rows of a block from its source, perhaps none."""
 
     @abstractmethod
     def append(self, prepared: Any) -> None:
@@ -326,7 +313,7 @@ class RowWriter(ABC):
 
     def write(self, block: RowBlock, select: Mask) -> None:
         """Append the selected rows of a block."""
-        self.append(self.prepare(block, select))
+        self.append(self.prepare(block.select(select)))
 
     @abstractmethod
     def close(self) -> None:

@@ -32,7 +32,7 @@ from neardup.errors import (
 from neardup.files.arrowcolumns import TableBlock
 from neardup.files.memory import MemorySource
 from neardup.files.plain import UnreadableFileError
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import most_bytes, one_line, open_seekable, reading, writing
 from neardup.runs.progress import counted, job_logger
 
@@ -390,9 +390,9 @@ class _SheetWriter(RowWriter):
         self._spreadsheet = Spreadsheet()
         self._spreadsheet.add_sheet(source.schema().names, source.sheet)
 
-    def prepare(self, block: RowBlock, select: Mask) -> tuple[list[int], pa.Table | None]:
-        """Return the numbers and values of the selected rows."""
-        return block.numbers[select].tolist(), block.to_table(select) if select.any() else None
+    def prepare(self, block: RowBlock) -> tuple[list[int], pa.Table | None]:
+        """Return the numbers and values of the rows."""
+        return block.numbers.tolist(), block.to_table() if len(block) else None
 
     def append(self, prepared: tuple[list[int], pa.Table | None]) -> None:
         """Append rows to the spreadsheet."""

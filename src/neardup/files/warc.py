@@ -23,7 +23,7 @@ from neardup.files.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter
+from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
@@ -223,10 +223,10 @@ class _WarcWriter(RowWriter):
         self._is_empty = True
         self.append([self._packed(header)] if header else [])
 
-    def prepare(self, block: RowBlock, select: Mask) -> list[bytes]:
-        """Return the selected records."""
+    def prepare(self, block: RowBlock) -> list[bytes]:
+        """Return the records."""
         assert isinstance(block, _WarcBlock)
-        raw = block.raw.select(select)
+        raw = block.raw
         return [self._packed(raw[index]) for index in range(len(raw))]
 
     def append(self, prepared: list[bytes]) -> None:

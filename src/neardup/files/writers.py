@@ -64,9 +64,9 @@ class TableWriter(RowWriter):
                 sink, schema, compression="zstd", write_page_checksum=True
             )
 
-    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
-        """Return the selected rows, all columns."""
-        return block.to_table(select) if select.any() else None
+    def prepare(self, block: RowBlock) -> pa.Table | None:
+        """Return the rows, all columns."""
+        return block.to_table() if len(block) else None
 
     def append(self, prepared: pa.Table | None) -> None:
         """Append a table of the writer's schema."""
@@ -257,14 +257,14 @@ class _ParquetWriter(TableWriter):
         super().__init__(destination, schema)
         self._schema, self._path = schema, path
 
-    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
-        """Return the selected rows as a table of the schema."""
+    def prepare(self, block: RowBlock) -> pa.Table | None:
+        """Return the rows as a table of the schema."""
         try:
-            table = super().prepare(block, select)
+            table = super().prepare(block)
             return None if table is None else fitted(table, self._schema)
         except pa.ArrowException as error:
             reason = f"{str(error).partition(chr(10))[0]}; {JSON_LINES}"
-            row = int(block.numbers[select][0])
+            row = int(block.numbers[0])
             raise _late_misfit(f"from this row on, {reason}", self._path, row) from None
 
 
@@ -285,20 +285,20 @@ class LinesWriter(RawWriter):
         super().__init__(OutputStream(destination, compression_of(str(destination))))
         self._path = source.origin or source.name
 
-    def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
-        """Return selected rows as lines, NaN and infinities as null."""
-        lines = block.select(select).json_lines() if select.any() else []
-        return [_table_lines(block, select, self._path)] if lines is None else lines
+    def prepare(self, block: RowBlock) -> list[Buffer]:
+        """Return the rows as lines, NaN and infinities as null."""
+        lines = block.json_lines() if len(block) else []
+        return [_table_lines(block, self._path)] if lines is None else lines
 
 
-def _table_lines(block: RowBlock, select: Mask, path: str) -> bytes:
-    table = block.to_table(select)
+def _table_lines(block: RowBlock, path: str) -> bytes:
+    table = block.to_table()
     _check_names(table.column_names, path)
     try:
         return "".join(_lines(table)).encode()
     except _NOT_IN_JSON:
         lines = []
-        for row, number in enumerate(block.numbers[select].tolist()):
+        for row, number in enumerate(block.numbers.tolist()):
             try:
                 lines += _lines(table.slice(row, 1))
             except _NOT_IN_JSON as error:

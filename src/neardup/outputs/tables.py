@@ -468,7 +468,7 @@ def write_rows(
             found, rows = item
             block = read(found, rows)
             prepared = [
-                writer.prepare(block, sides[side][rows]) for side, writer in writers.items()
+                writer.prepare(block.select(sides[side][rows])) for side, writer in writers.items()
             ]
             return prepared, len(block)
 

@@ -406,7 +406,7 @@ def write_lines(
                 item: tuple[RowBlock, slice], writer: RowWriter = writer
             ) -> tuple[Any, int]:
                 block = change(*item)
-                return writer.prepare(block, stays[item[1]]), len(block)
+                return writer.prepare(block.select(stays[item[1]])), len(block)
 
             for prepared, n_rows in runner.map(prepare, numbered_blocks(source, start, stop)):
                 writer.append(prepared)
