@@ -4,9 +4,10 @@ Numba compiles Python to LLVM's code as it does when a kernel is called; what it
 memory is done here to object files, with its public ahead-of-time code generator in place of the
 one that runs what it makes. (``numba.pycc`` does so too, but is deprecated, and its functions keep
 the interpreter lock.) The types are worked out once; LLVM optimises for each level. One process per
-core takes the next source file until all are compiled, the largest first. Each process infers the
-types of shared helpers once. Machine code does not depend on what a process compiled before, so
-that the same sources and versions give the same bytes.
+core takes the next source file until all are compiled. Each process infers the types of shared
+helpers once: files of passages and the others are taken by different processes, the largest first,
+and the smallest by any. Machine code does not depend on what a process compiled before, so that the
+same sources and versions give the same bytes.
 
 Run as a program: ``python native/ahead.py MODULE [LEVEL...]`` makes the module. Its processes run
 ``--worker FOLDER LEVEL...``, which reads names of source files from standard input.
@@ -15,6 +16,7 @@ Run as a program: ``python native/ahead.py MODULE [LEVEL...]`` makes the module.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import platform
@@ -25,7 +27,7 @@ import sys
 import sysconfig
 import tempfile
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -94,14 +96,17 @@ def compile_module(module: Path, chosen: Sequence[str]) -> None:
         If a part or the C compiler fails; what it says has gone to standard error.
     """
     sources = sorted(KERNELS.rglob("[!_]*.py"), key=lambda each: (-each.stat().st_size, each))
-    queue = deque(source.relative_to(KERNELS).with_suffix("").parts for source in sources)
+    names = [source.relative_to(KERNELS).with_suffix("").parts for source in sources]
+    queue = deque(name for name in names if name[0] == "passage")
+    queue.extend(name for name in reversed(names) if name[0] != "passage")
     n_processes = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         with ThreadPoolExecutor(n_processes) as pool:
-            workers = [pool.submit(_run_worker, queue, folder, chosen) for _ in range(n_processes)]
+            takes = [(queue.popleft, queue.pop)[k % 2] for k in range(n_processes)]
+            workers = [pool.submit(_run_worker, queue, take, folder, chosen) for take in takes]
         parts = [part for worker in workers for part in worker.result()]
         entries = sorted((each for part in parts for each in part["entries"]), key=_name_of)
         (folder / "kernels.h").write_text(_table(entries, chosen, parts[0]["digest"]))
@@ -117,9 +122,12 @@ def _name_of(entry: dict[str, Any]) -> str:
 
 
 def _run_worker(
-    queue: deque[tuple[str, ...]], folder: Path, chosen: Sequence[str]
+    queue: deque[tuple[str, ...]],
+    take: Callable[[], tuple[str, ...]],
+    folder: Path,
+    chosen: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Have a process compile source files of the queue until it is empty."""
+    """Have a process compile files from an end of the queue until it is empty."""
     command = [sys.executable, str(HERE / "ahead.py"), "--worker", str(folder), *chosen]
     parts = []
     with subprocess.Popen(
@@ -129,7 +137,7 @@ def _run_worker(
         assert process.stdout is not None
         with contextlib.suppress(IndexError):
             while True:
-                process.stdin.write(".".join(queue.popleft()) + "\n")
+                process.stdin.write(".".join(take()) + "\n")
                 process.stdin.flush()
                 answer = process.stdout.readline()
                 if not answer:
@@ -239,6 +247,8 @@ def work(folder: Path, chosen: Sequence[str]) -> None:
     context._internal_codegen = FrontEnd("neardup")
     backs = [BackEnd(level, level) for level in chosen]
 
+    # Of millions of objects few are in cycles; the search for these took 8 % of the time.
+    gc.set_threshold(50_000, 20, 1_000)
     digest = source_digest(KERNELS)
     for line in sys.stdin:
         name = line.strip()
