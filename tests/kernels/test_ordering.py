@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.common.ordering import order_of, sort_range
+from neardup.kernels.common.ordering import first_at_least, order_of, sort_range
 from tests.each import each_of
 
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300)
@@ -68,3 +68,14 @@ def test_sort_range__sizes(size, greatest):
     values = [random.Random(size).randint(0, greatest) for _ in range(size)]
     assert sort_of(values, 0, size) == sorted(values)
     assert sort_of(sorted(values, reverse=True), 0, size) == sorted(values)
+
+
+def test_first_at_least__by_definition():
+    generator = random.Random(3)
+    for _ in range(60):
+        values = sorted(generator.choices(range(8), k=generator.randrange(1, 9)))
+        start = generator.randint(0, len(values))
+        stop = generator.randint(start, len(values))
+        least = generator.randint(-1, 9)
+        found = first_at_least(np.array(values, np.int32), start, stop, least)
+        assert found == start + sum(value < least for value in values[start:stop])

@@ -72,17 +72,6 @@ def test_rank_records__by_definition():
             assert list(found) == expected
 
 
-def test_first_at_least__by_definition():
-    generator = random.Random(3)
-    for _ in range(60):
-        values = sorted(generator.choices(range(8), k=generator.randrange(1, 9)))
-        start = generator.randint(0, len(values))
-        stop = generator.randint(start, len(values))
-        least = generator.randint(-1, 9)
-        found = kernels.first_at_least(np.array(values, np.int32), start, stop, least)
-        assert found == start + sum(value < least for value in values[start:stop])
-
-
 def test_count_common__by_definition():
     """Copies count as often as both have them; below what is required it may stop early."""
     generator = random.Random(4)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.join.overlap import (
     WEIGHTED_JACCARD,
     MeasuredSets,
@@ -303,18 +304,6 @@ class Lists(NamedTuple):
     fences: ConstUint64s
 
 
-@inlined
-def _lower_bound(values: ConstUint64s, first: Int, stop: Int, value: np.uint64) -> Int:
-    """Return the first position of a value not below ``value``."""
-    while first < stop:
-        middle = (first + stop) >> 1
-        if values[middle] < value:
-            first = middle + 1
-        else:
-            stop = middle
-    return first
-
-
 class Slots(NamedTuple):
     """Lookups: ``keys[i]`` in list ``numbers[i]``, for ``owners[i]``, of 32 bits."""
 
@@ -348,7 +337,7 @@ def find_entries(
         if starts[k] == starts[k + 1]:
             continue
         low = np.uint64(keys[i]) << _32
-        first = _lower_bound(fences, page_starts[k], page_starts[k + 1], low)
+        first = first_at_least(fences, page_starts[k], page_starts[k + 1], low)
         stop = first
         # Equal entries may begin in the page before; few keys fill pages.
         while stop < page_starts[k + 1] and fences[stop] <= low | _LOW32:
@@ -365,7 +354,7 @@ def find_entries(
         if not are_checked or first == stop:
             continue
         end = page_bounds[stop]
-        place = _lower_bound(entries, page_bounds[first], end, low)
+        place = first_at_least(entries, page_bounds[first], end, low)
         owner = np.uint64(owners[i]) << _32
         while place < end and entries[place] <= low | _LOW32:
             if n_found < found.shape[0]:
@@ -389,7 +378,7 @@ def count_key(
     if starts[number] == starts[number + 1]:
         return np.int64(0)
     low = np.uint64(key) << _32
-    stop = _lower_bound(fences, page_starts[number], page_starts[number + 1], low)
+    stop = first_at_least(fences, page_starts[number], page_starts[number + 1], low)
     first = max(stop - 1, page_starts[number])
     while stop < page_starts[number + 1] and fences[stop] <= low | _LOW32:
         stop += 1
@@ -399,7 +388,7 @@ def count_key(
     if first == stop:
         return np.int64(0)
     end = page_bounds[stop]
-    place = _lower_bound(entries, page_bounds[first], end, low)
+    place = first_at_least(entries, page_bounds[first], end, low)
     n = np.int64(0)
     while place + n < end and entries[place + n] <= low | _LOW32:
         n += 1

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, leading_zeros
-from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64s, Uint64s
+from neardup.kernels.types import ConstInt64s, ConstNumbers, Int, Int32s, Int64s, Uint64s
 
 # Runs of this length are sorted by insertion before they are merged.
 _RUN = 16
 # Ranges of hashes up to this length are sorted by insertion, and buckets up to that.
 _FEW, _SHORT = 8, 24
 _1 = np.uint64(1)
+
+
+@inlined
+def first_at_least(values: ConstNumbers, start: Int, stop: Int, least: Any) -> Int:
+    """Return the first position of an ascending value not below ``least``."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if values[middle] < least:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
 
 
 @helper

@@ -23,14 +23,13 @@ import numpy as np
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.bits import count_ones, turn_bit
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.common.ordering import sort_range
+from neardup.kernels.common.ordering import first_at_least, sort_range
 from neardup.kernels.join.postings import (
     ALL_PAIRS,
     PPJOIN_PLUS,
     Postings,
     RecordGroups,
     count_common,
-    first_at_least,
     suffix_distance,
 )
 from neardup.kernels.types import (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.types import (
     ConstBytes,
     ConstInt32s,
@@ -231,18 +232,6 @@ def sort_runs(
             record = owners[k]
             tokens[fill[record]] = token
             fill[record] += 1
-
-
-@inlined
-def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
-    """Return the first position of a value not below ``least``."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if values[middle] < least:
-            start = middle + 1
-        else:
-            stop = middle
-    return start
 
 
 @inlined

@@ -27,6 +27,7 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.bits import count_ones, turn_bit
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.join.overlap import NarrowMatches, Threshold, required_overlap
 from neardup.kernels.join.postings import (
     PPJOIN,
@@ -34,7 +35,6 @@ from neardup.kernels.join.postings import (
     Postings,
     RecordGroups,
     count_common,
-    first_at_least,
     suffix_distance,
 )
 from neardup.kernels.types import (
@@ -343,7 +343,7 @@ def probe_records(
     not fit into the output, and the number of pairs.
     """
     measure, p, q = threshold
-    tokens, starts, sizes, lengths, probing, indexing = records[:6]
+    tokens, starts, sizes, lengths, probing, indexing, _, _ = records
     left, right, overlaps = matches
     memo = np.zeros(2 * _REMEMBERED, np.int64)
     seen = SeenRecords(shared, touched)

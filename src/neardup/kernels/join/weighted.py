@@ -22,8 +22,9 @@ import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.bits import MARGIN, compare_products
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.join.overlap import Threshold, WideMatches
-from neardup.kernels.join.postings import Postings, RecordGroups, first_at_least
+from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,

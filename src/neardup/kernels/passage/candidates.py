@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.common.ordering import order_of
+from neardup.kernels.common.ordering import first_at_least, order_of
 from neardup.kernels.passage.segments import Limits, SegmentWindows
 from neardup.kernels.types import (
     ConstInt32s,
@@ -102,14 +102,8 @@ def read_span(
     span = np.int64(spans[row, which])
     if span < WIDE:
         return span
-    low, high = np.int64(0), np.int64(wide_rows.shape[0])
-    while low < high:
-        middle = (low + high) >> 1
-        if wide_rows[middle] < row:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(wide_spans[low, which])
+    wide_row = first_at_least(wide_rows, 0, wide_rows.shape[0], row)
+    return np.int64(wide_spans[wide_row, which])
 
 
 # With more windows, or starts, the sweep is not dearer than the test.
@@ -202,13 +196,7 @@ def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int
             while high - step > low and keys[high - step] >= wanted:
                 high -= step
             low = max(low, high - step)
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return first_at_least(keys, low, high, wanted)
 
 
 @kernel

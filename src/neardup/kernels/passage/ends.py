@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.passage.chains import WIDER, Hit
 from neardup.kernels.sketch.weighted import scaled_weight
 from neardup.kernels.types import (
@@ -115,16 +116,10 @@ def _look_up(token: np.uint64, words: Words, weights: WordWeights) -> Int:
     words.size[0] = number + 1
     words.slots[slot] = number
     words.hashes[number] = token
-    low, high = np.int64(0), np.int64(weights.hashes.shape[0])
-    while low < high:
-        middle = (low + high) >> 1
-        if weights.hashes[middle] < token:
-            low = middle + 1
-        else:
-            high = middle
+    row = first_at_least(weights.hashes, 0, weights.hashes.shape[0], token)
     words.inverses[number] = weights.rarest
-    if low < weights.hashes.shape[0] and weights.hashes[low] == token:
-        words.inverses[number] = weights.inverses[low]
+    if row < weights.hashes.shape[0] and weights.hashes[row] == token:
+        words.inverses[number] = weights.inverses[row]
     return np.int64(number)
 
 

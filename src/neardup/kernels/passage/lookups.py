@@ -30,7 +30,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.hashing import ln, mix64
-from neardup.kernels.common.ordering import order_of
+from neardup.kernels.common.ordering import first_at_least, order_of
 from neardup.kernels.passage.segments import Limits, SegmentTexts
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import scaled_weight, weighted_minimum
@@ -295,18 +295,6 @@ def find_reaches(
 
 
 @helper
-def _first_from(places: ConstInt32s, low: Int, high: Int, token: Int) -> Int:
-    """Return the first row with a place from ``token`` on."""
-    while low < high:
-        middle = (low + high) >> 1
-        if places[middle] < token:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@helper
 def _count_places(
     places: ConstInt32s,
     row: Int,
@@ -532,7 +520,7 @@ def find_buckets(
         n_read = _count_read(sizes[:n_lists], own[:n_lists], needed, n_tokens, reach)
         if first_token > 0:
             for o in range(n_lists):
-                rows[o] = _first_from(places.places, rows[o], stops[o], first_token)
+                rows[o] = first_at_least(places.places, rows[o], stops[o], first_token)
         n_before = n_rows
         for f in range(reach.far.shape[0]):
             first, behind = reach.far[f, 0], reach.far[f, 1]
@@ -541,7 +529,7 @@ def find_buckets(
             if behind - first > _LONG_RUN:
                 reached = 0.0
                 for o in range(n_lists):
-                    row = _first_from(places.places, rows[o], stops[o], first << bits)
+                    row = first_at_least(places.places, rows[o], stops[o], first << bits)
                     if row < stops[o] and np.int64(places.places[row]) >> bits <= reach.far[f, 2]:
                         reached += own[o]
                 if reached < needed:
@@ -581,7 +569,7 @@ def find_buckets(
                     following = _next_of(sums, high + 1, min(high + span + 1, _SIZE), least)
                 behind_run = high + 1
                 while n_counted < n_lists:
-                    own_row = _first_from(
+                    own_row = first_at_least(
                         places.places, rows[n_counted], stops[n_counted], (block + low) << bits
                     )
                     rows[n_counted] = own_row

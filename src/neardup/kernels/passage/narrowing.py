@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.passage.lookups import QueryTokens, count_tokens, weigh_tokens
 from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
 from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
@@ -24,7 +25,6 @@ from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
-    ConstInt64s,
     Floats,
     Int,
     Int32s,
@@ -181,18 +181,6 @@ def possible_starts(
 
 
 @helper
-def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
-    low, high = np.int64(low), np.int64(offsets.shape[0] - 1)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if offsets[middle] <= token:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@helper
 def note_entries(
     types: ConstInt32s, n_types: Int, entries: ConstInt32s, is_noted: bool, known: Int32s
 ) -> None:
@@ -254,7 +242,9 @@ def narrow_buckets(
             # The range may span several documents.
             while first < stop and fits:
                 if offsets[document + 1] <= first:
-                    document, first_of_document = _document_of(offsets, document, first), n_ranges
+                    behind_it = first_at_least(offsets, document, offsets.shape[0], first + 1)
+                    document = np.int64(behind_it - 1)
+                    first_of_document = n_ranges
                 end = offsets[document + 1]
                 behind = min(min(stop, end), first + together)
                 low, high, most = possible_starts(

@@ -29,6 +29,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros, trailing_zeros
 from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.text.shingles import POWER
 from neardup.kernels.types import (
     ConstBools,
@@ -350,13 +351,7 @@ def _bounds(
         low = rows[row - 1, 1] if row > first_row else np.int64(start)
         high = rows[row, 0] if row < last_row else np.int64(stop)
         return low, high
-    document, above = np.int64(0), np.int64(offsets.shape[0] - 1)
-    while above - document > 1:
-        middle = (document + above) >> 1
-        if offsets[middle] <= place:
-            document = middle
-        else:
-            above = middle
+    document = first_at_least(offsets, 0, offsets.shape[0], place + 1) - 1
     return offsets[document], offsets[document + 1]
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.ordering import first_at_least
 from neardup.kernels.types import (
     Bytes,
     ConstBytes,
@@ -136,14 +137,7 @@ def pack_places(
 def _read(value: Int, far_places: ConstInt64s, far_values: ConstInt64s, place: Int) -> Int:
     if value < ELSEWHERE:
         return value
-    low, high = np.int64(0), np.int64(far_places.shape[0])
-    while low < high:
-        middle = (low + high) >> 1
-        if far_places[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(far_values[low])
+    return np.int64(far_values[first_at_least(far_places, 0, far_places.shape[0], place)])
 
 
 @kernel
