@@ -143,7 +143,9 @@ def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:
 @examples(60)
 @given(data=st.data())
 def test_blocks__cuts_do_not_matter_in_any_file(case, data):
-    content = data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + data.draw(case.messy)
+    # Archives of crawls begin with their first record.
+    marks = [b""] if case.name == "a.warc" else [b"", b"\xef\xbb\xbf"]
+    content = data.draw(st.sampled_from(marks)) + data.draw(case.messy)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
         reference = snapshot(case.open(Path(folder), content), out)

@@ -401,7 +401,7 @@ class Listing:
         if self.passed_over:
             counts = passed_over(Inputs([], self.passed_over))
             advice = missing_extras(counts)
-            if not advice:
+            if not advice and options.input_format == "auto":
                 advice = ["input_format text (--input-format text) reads all files as text"]
             message = "; ".join([message, list_endings(counts), *advice])
         raise InvalidInputError(message)
