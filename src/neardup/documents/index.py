@@ -89,8 +89,7 @@ def read_block(
 ) -> ReadDocuments:
     """Read the documents of a block, or of selected rows.
 
-    ``queries`` are their signatures, if known. Documents that are denied in an ``index`` are left
-    out.
+    ``queries`` are their signatures, if known. Documents denied in an ``index`` are left out.
     """
     rows = read_text_block(source, block, columns, skip_bad=skip_bad, select=select)
     ids, texts, numbers = rows.ids, rows.texts.cast(pa.large_string()), rows.numbers
@@ -158,8 +157,8 @@ _WRITTEN_AT_ONCE, _SIGNED_AT_ONCE = 4096, 512
 class Adding:
     """The next state of a locked index.
 
-    ``index`` is the state before, with the scheme of new documents. The ``writer`` takes documents
-    whose ids are new.
+    ``index`` is the former state with the scheme of new documents. The ``writer`` takes documents
+    with new ids.
     """
 
     index: OpenDocuments
@@ -320,7 +319,6 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
 
 
 def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> None:
-    """Copy a segment's remaining documents, with their signatures."""
     segment, rows = index.segments[number], index.live_rows(number)
     if isinstance(segment, Delta):
         _write_delta(segment, rows, writer)
@@ -354,8 +352,8 @@ def _sizes(manifest: Manifest) -> list[int]:
 def count_to_merge(sizes: Sequence[int]) -> int:
     """Count the last segments to merge, given their document counts.
 
-    0 for none. Only neighbours are merged, because documents keep their order, so a small segment
-    in front of a larger one is merged with it.
+    0 for none. Neighbours are merged, because documents keep their order, so a small segment in
+    front of a larger one is merged with it.
     """
     # Sizes up to 1,024 are of tier 0, up to 8 times as many of tier 1, and so on.
     tiers = [max(0, math.ceil(math.log(max(size, 1) / _LEAST, FANOUT))) for size in sizes]
@@ -378,8 +376,8 @@ class DocumentRemovalResult(RemovalResult):
     """Removed documents of an index, with their orphans.
 
     ``orphans`` lists documents that were left out in favour of a removed document: ``id``,
-    ``kept_id`` and ``similarity``. They have to be added again, unless they were denied: later
-    additions leave out ``n_denied`` documents, all of them with tokens.
+    ``kept_id`` and ``similarity``. Add them again unless denied: later additions leave out
+    ``n_denied`` documents, all of them with tokens.
     """
 
     orphans: pa.Table
@@ -395,7 +393,6 @@ class DocumentRemovalResult(RemovalResult):
         }
 
     def __repr__(self) -> str:
-        """Return the class and the counts."""
         return f"{super().__repr__()[:-1]}, {counted(len(self.orphans), 'orphan')})"
 
 
@@ -441,7 +438,6 @@ def _deny(
 
 
 def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
-    """Return signatures of documents known only by their digests."""
     n = len(digests)
     numbers: Int64s = np.arange(n + 1, dtype=np.int64)
     filters = Filters(np.zeros(n, np.uint64), numbers, np.zeros(n, np.int64))

@@ -316,7 +316,6 @@ def _hits_among(
     measure: Measure,
     candidates: Iterable[tuple[Int64s, Int64s]],
 ) -> Hits:
-    """Compare texts with candidate rows, segment by segment."""
     parts: list[Hits] = []
     for number, (of_queries, rows) in enumerate(candidates):
         if len(rows) and len(index.removed[number]):
@@ -441,7 +440,6 @@ def _settle_denied(
     *,
     by_estimate: bool,
 ) -> None:
-    """Record denied documents as answers of texts without an answer."""
     is_open = answers.documents < 0
     found = find_denied(index, queries, measure, is_open, by_estimate=by_estimate)
     answers.documents[found.texts] = found.rows + index.first_denied
@@ -585,12 +583,12 @@ def estimate_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measu
 
     Notes
     -----
-    Each element that only one of two sets has turns one of n bits, so that as many bits differ, but
-    for two for each pair of elements that turned one bit back. A pair below the threshold differs
-    in d elements or more. Each of these meets a bit that another one has turned with a probability
-    of d / n at most, so that by Chernoff's bound k or more do with one of exp(k - m) (m / k)^k at
-    most, for k above their mean m = d (d - 1) / 2n. So many have to, for the filters to differ in
-    no more than they do; where more elements differ, the bits do so more rarely yet.
+    Each element that only one of two sets has flips one of n bits, so as many bits differ, less two
+    for each pair of elements that flip the same bit. A pair below the threshold differs in d
+    elements or more. Each of these flips a bit flipped before with a probability of at most d / n;
+    by Chernoff's bound, k or more do with at most exp(k - m) (m / k)^k, for k above their mean
+    m = d (d - 1) / 2n. So many are needed for filters that differ this little; if more elements
+    differ, it is rarer still.
     """
     found: Floats = np.full(len(left), np.nan)
     code, p, q = measure.in_kernels

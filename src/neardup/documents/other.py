@@ -52,8 +52,7 @@ _BLOCK_ROWS = 2048
 class DocumentIndexSource(IndexSource):
     """The documents of an index of documents, with their texts.
 
-    Text and ids are read of their columns, whatever columns those of other collections are in. One
-    without a text, added as tokens, is bad.
+    Columns of other collections do not matter. A document without a text, added as tokens, is bad.
     """
 
     has_lasting_rows = False
@@ -101,10 +100,9 @@ def index_and_others(
 ) -> tuple[DocumentHandle | None, Any]:
     """Separate the named index of documents from other collections.
 
-    None is none. An index is a folder, in a list a ``Path``, or an object such as a
-    ``DocumentIndex``; what that has inserted is committed, so that it is seen. What ``may_be_new``
-    need not be there: one name of nothing is that of an index of which there is nothing yet, unless
-    it is the name of documents.
+    An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``, whose
+    insertions are committed so that they are seen. With ``may_be_new``, a single name of nothing
+    is the name of a new index, unless it names documents. None is none.
     """
     named = [against]
     if isinstance(against, list | tuple):
@@ -138,13 +136,11 @@ def index_and_others(
 
 
 def _without(index: Any, against: Any) -> Any:
-    """Return ``against`` without its index, None if nothing remains."""
     rest = [each for each in against if each is not index] if against is not index else []
     return rest or None
 
 
 def _names_nothing(name: Any) -> bool:
-    """Return whether a name can stand for a new folder."""
     return (
         isinstance(name, str | os.PathLike)
         and not os.path.lexists(name)

@@ -172,9 +172,7 @@ def make_queries(
 ) -> Queries:
     """Sign texts for an index, given their tokens.
 
-    Notes
-    -----
-    Time that of hashing the shingles and signing them; with sets that of sorting them, too.
+    The time is that of hashing and signing shingles; with sets, also of sorting them.
     """
     digests = digest_token_lists(token_lists)
     n_tokens: Int64s = token_lists.offsets[1:] - token_lists.offsets[:-1]
@@ -296,7 +294,6 @@ def make_query(
 
 
 def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Queries:
-    """Sign a set, each element as a shingle."""
     if scheme.weighted is not None:
         message = (
             "tokens must be a list or a mapping, not a set, where shingles are weighted by their "
@@ -356,7 +353,6 @@ def _query_of_mapping(tokens: Mapping[str | int, float], scheme: DocumentScheme)
 
 
 def _checked_number(token: object, given: object, most: int, *, whole: bool) -> float:
-    """Return the number of a token's copies, or its weight."""
     kinds = (numbers.Real, Decimal)
     try:
         # A bool counts nothing, though Python adds it up.
@@ -377,7 +373,6 @@ def _checked_number(token: object, given: object, most: int, *, whole: bool) -> 
 
 
 def _shown(value: object) -> str:
-    """Return a value as one line, shortened if long."""
     try:
         shown = repr(value)
     except ValueError:

@@ -244,7 +244,6 @@ def _lists(offsets: Int64s, values: npt.NDArray[Any]) -> pa.Array:
 
 
 def _flat(lists: Any) -> npt.NDArray[Any]:
-    """Return the numbers of all lists."""
     chunked = pa.chunked_array([lists]) if isinstance(lists, pa.Array) else lists
     values: npt.NDArray[Any] = chunked.combine_chunks().flatten().to_numpy()
     return values

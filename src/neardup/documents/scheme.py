@@ -29,23 +29,11 @@ KIND: Final = "documents"
 class DocumentScheme:
     """Lookup scheme: two indexes of one scheme return equal results.
 
-    Parameters
-    ----------
-    shingles
-        What a text is cut into.
-    measure
-        The measure, with the least threshold that can be asked for.
-    recall
-        Least probability with which a document at that threshold is found.
-    banding, minhash
-        The bands that follow from it, and the hash functions.
-    weighted
-        What shingles weigh, for weighted Jaccard similarity. Its frequencies are those of the
-        first addition, and None before it.
-    with_text
-        Whether texts are kept; else only the hashes of their shingles are.
-    columns
-        Columns of the user's that are kept with each document.
+    ``measure`` has the least threshold of searches, and ``recall`` is the least probability that a
+    document at this threshold is found; ``banding`` follows from both. ``weighted`` has the weights
+    of shingles for weighted Jaccard similarity; its frequencies come with the first addition, and
+    are None before it. Without ``with_text`` only the hashes of shingles are kept. The user's
+    ``columns`` are kept with each document.
     """
 
     shingles: ShingleScheme

@@ -79,10 +79,7 @@ class EntryLists:
         self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
 
     def find(self, slots: kernel.Slots) -> tuple[Int64s, Int64s]:
-        """Return the owners and documents that have a common key.
-
-        Pairs are distinct, and in the order of owners and documents.
-        """
+        """Return distinct owners and documents with a common key, in order."""
         n_slots = len(slots.keys)
         if n_slots > len(self.is_checked):
             # So many touch most pages, and would be looked up again for those that are unchecked.
@@ -541,7 +538,6 @@ class _Runs:
         self._n_entries = 0
 
     def merged(self) -> Iterator[Iterator[Uint64s] | Sequence[Uint64s]]:
-        """Yield the entries of each list, ascending, in parts."""
         if not self._files:
             yield from (
                 [run] if len(run) else [] for run in self._runner.map(_joined, self._pieces)
@@ -554,7 +550,6 @@ class _Runs:
 
 
 def _joined(pieces: Sequence[Uint64s]) -> Uint64s:
-    """Concatenate sorted pieces of entries."""
     if len(pieces) == 1:
         return pieces[0]
     joined: Uint64s = np.concatenate([np.empty(0, np.uint64), *pieces])

@@ -149,7 +149,6 @@ def check_kept(table: pa.Table) -> None:
 
 
 def _check_depth(value: object) -> None:
-    """Raise if lists and dictionaries are nested too deeply."""
     level = [value] if isinstance(value, _NESTED) else []
     for _ in range(_MOST_LEVELS + 1):
         if not level:

@@ -75,7 +75,6 @@ class SharedIndex(Generic[V]):
         self._open: Callable[[Path], V] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Omit the open index."""
         if self._open is None:
             self._open = self.opened.opener()
         return vars(self) | {"_index": None}
@@ -98,9 +97,8 @@ class SharedIndex(Generic[V]):
 class IndexHandle(ABC, Generic[V]):
     """An open index, for any number of threads.
 
-    A kind of index restores its scheme, and makes of each segment a part that is looked up by it,
-    which is kept as long as the segment belongs to the index. Its readers see a view (V), which
-    stays what it is, whatever becomes of the folder.
+    A kind of index restores its scheme, and makes a part of each segment, which is kept as long as
+    the segment belongs to the index. Readers see an unchanging view (V).
 
     A ``tokenizer`` that is a file or a function has to be given. ``timeout`` is in seconds, for
     another writer; ``follows`` lets ``latest`` look for changes of others.
@@ -174,7 +172,6 @@ class IndexHandle(ABC, Generic[V]):
     def _after_removal(
         self, index: V, after: Contents, ids: pa.Array, *, deny: bool
     ) -> tuple[Contents, RemovalResult]:
-        """Return the contents without some documents, and the result."""
         if deny:
             raise no_effect("deny", "in an index of passages", "use one of documents")
         return after, RemovalResult(len(ids), after.manifest.n_documents)
@@ -273,7 +270,6 @@ class IndexHandle(ABC, Generic[V]):
             return self._open(contents, runner)
 
     def _open(self, contents: Contents, runner: Runner) -> V:
-        """Open the new segments, and make the view."""
         manifest = contents.manifest
         check_kind(self.folder, manifest, self.kind)
         try:

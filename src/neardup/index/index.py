@@ -140,11 +140,8 @@ class OpenIndex(ABC, Generic[S, D]):
     ) -> tuple[Sequence[float], int]:
         """Return a cursor's rank and the next document number.
 
-        Raises
-        ------
-        InvalidParameterError
-            If it is none, or is of another index, or was handed out for something else; or if the
-            index was written anew since, and its document is gone.
+        InvalidParameterError if it is not a cursor, belongs to another index or query, or its
+        document is gone since the index was rewritten.
         """
         try:
             content = json.loads(base64.urlsafe_b64decode(cursor.encode()))
@@ -294,7 +291,6 @@ class IndexSource(Source):
         return self._index.read_rows(np.empty(0, np.int64)).schema
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the remaining documents in blocks."""
         index, number = self._index, 1
         for segment in range(len(index.segments)):
             documents = index.live_rows(segment) + index.first_documents[segment]
@@ -332,12 +328,11 @@ class RowPlaces:
 class Addition:
     """Count additions to an index, rejecting known and repeated ids.
 
-    Of the documents ``n_short`` have some tokens and fewer than ``least``, which are those of a
-    passage that is found, or of a shingle; ``n_ignored`` tokens were taken out of texts before they
-    were counted. ``scheme`` is that of the index, of which they are the first documents if it
-    ``was_empty``. ``denied`` documents were left out.
+    ``n_short`` documents have some tokens, but fewer than ``least``, the length of a passage or
+    shingle; ``n_ignored`` tokens were removed from texts before. ``scheme`` is the scheme of the
+    index, which had no documents if it ``was_empty``. ``denied`` documents were left out.
 
-    Memory: the ids, and while they are compared with each other 16 bytes for each.
+    Memory: the ids, and 16 bytes per id while ids are compared.
     """
 
     def __init__(self, index: OpenIndex[Any, Any], columns: ColumnNames, least: int) -> None:
@@ -424,7 +419,6 @@ class CompactionResult:
         }
 
     def __repr__(self) -> str:
-        """Return the class and the counts."""
         return (
             f"CompactionResult({counted(self.n_documents, 'document')}: "
             f"{counted(self.n_segments, 'segment')}, "
@@ -450,7 +444,6 @@ class RemovalResult:
         }
 
     def __repr__(self) -> str:
-        """Return the class and the counts."""
         removed = counted(self.n_removed, "document")
         return f"{type(self).__name__}({removed} removed: {self.n_documents:,} left)"
 

@@ -273,14 +273,13 @@ _IN_MEMORY, _AT_ONCE = 1 << 22, 1 << 20
 class SegmentWriter:
     """Writer of a new segment, visible only after ``commit``.
 
-    For one thread, and for the holder of the write lock::
+    For one thread that holds the write lock::
 
         with SegmentWriter(folder, "s3") as writer:
             writer.append("keys", keys)
             record = writer.commit(n_documents, n_tokens, pa.int64())
 
-    Arrays grow side by side, in temporary files if they are large. The array ``direct``, the
-    largest, goes to the file of the segment at once.
+    Large arrays grow in temporary files; ``direct``, the largest, goes to the file at once.
     """
 
     def __init__(
@@ -470,10 +469,7 @@ class Snapshot:
 def open_snapshot(folder: Path) -> Snapshot:
     """Open all files of an index's committed state.
 
-    Raises
-    ------
-    ReadError, IndexFormatError
-        If a file is missing, or shorter than it should be.
+    ReadError or IndexFormatError if a file is missing or too short.
     """
     database = Database(folder)
     try:
@@ -535,7 +531,6 @@ def let_go(buffer: pa.Buffer) -> None:
 
 @cache
 def _system_call() -> Callable[..., int] | None:
-    """Return the system's ``madvise``, if it has one."""
     with contextlib.suppress(OSError, AttributeError):
         if sys.platform == "linux":
             return cast("Callable[..., int]", ctypes.CDLL(None).madvise)

@@ -118,22 +118,10 @@ class PendingRecord:
 class Manifest:
     """Files and counts of an index.
 
-    Parameters
-    ----------
-    scheme
-        How the index was made, as plain JSON values.
-    generation
-        Number of changes since the index was made.
-    segments
-        In the order in which they were added.
-    frequencies
-        Segment of the document frequencies that decide weights.
-    pending
-        Documents behind those of the segments, in rows of the database.
-    denied
-        Documents that must not come back, in rows of the database.
-    created_with
-        Version of neardup that made the index.
+    ``scheme`` has plain JSON values, ``generation`` is the number of changes, and ``segments`` are
+    in the order of addition. Document frequencies in the segment ``frequencies`` decide weights.
+    ``pending`` documents follow the segments' documents, ``denied`` ones must not come back; both
+    are in rows of the database.
     """
 
     scheme: Mapping[str, Any]
@@ -265,10 +253,7 @@ class Database:
     def read(self) -> Contents:
         """Read the committed contents, reusing rows that were read before.
 
-        Raises
-        ------
-        ReadError, IndexFormatError
-            If there is no index, or it is damaged or of another version.
+        ReadError or IndexFormatError if the index is missing, damaged, or of another version.
         """
         with self._reading, self._translated():
             connection, file = self._connect(writes=False)
@@ -304,10 +289,7 @@ class Database:
     def writing(self, timeout: float) -> Iterator[None]:
         """Lock the index, and finally roll back uncommitted changes.
 
-        Raises
-        ------
-        IndexLockedError
-            If another writer holds it for longer than ``timeout`` seconds.
+        IndexLockedError if another writer holds it for longer than ``timeout`` seconds.
         """
         deadline = time.monotonic() + timeout
         if not self._writing.acquire(timeout=min(max(timeout, 0), TIMEOUT_MAX)):
@@ -328,7 +310,6 @@ class Database:
             self._writing.release()
 
     def _begin(self, deadline: float, timeout: float) -> None:
-        """Begin a write transaction, waiting for another writer's until ``deadline``."""
         start = time.monotonic()
         with self._translated(is_writing=True):
             connection, _ = self._connect(writes=True)
@@ -468,7 +449,6 @@ class Database:
     def _select(
         self, connection: sqlite3.Connection, table: str, where: str = "1", *values: Any
     ) -> list[tuple[Any, ...]]:
-        """Return some verified rows of a table."""
         query = f"SELECT * FROM {table} WHERE {where} ORDER BY 1"
         rows = connection.execute(query, values).fetchall()
         for row in rows:
@@ -540,10 +520,7 @@ def _new() -> sqlite3.Connection:
 def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
     """Make an empty index, and the folders above it.
 
-    Raises
-    ------
-    OutputExistsError, WriteError
-        If the folder is in use, or cannot be made.
+    OutputExistsError or WriteError if the folder is in use, or cannot be made.
     """
     # A path has taken one of the slashes away.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
@@ -640,10 +617,7 @@ def read_manifest(folder: Path) -> Manifest:
 def kind_of(folder: Path) -> IndexKind:
     """Return the kind of the index in a folder.
 
-    Raises
-    ------
-    ReadError, IndexFormatError
-        If there is none, or it is damaged or of another version.
+    ReadError or IndexFormatError if the index is missing, damaged, or of another version.
     """
     return read_manifest(folder).kind
 

@@ -217,10 +217,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text
             The document.
         tokens
-            Its tokens instead, in order; or a set, each element of which is taken for a shingle; or
-            a mapping of tokens to how often they occur, where the index counts or weighs tokens
-            and ``ngram`` is 1: ``{"a": 2, "b": 1}`` finds what ``["a", "a", "b"]`` does. With tf
-            raw the numbers need not be whole: they are weights, times the index's idf.
+            Its tokens instead, in order; or a set of shingles; or a mapping of tokens to counts, if
+            the index counts or weighs tokens and ``ngram`` is 1: ``{"a": 2, "b": 1}`` finds what
+            ``["a", "a", "b"]`` does. With tf raw, numbers need not be whole: they are weights,
+            times the index's idf.
         **columns
             Values of the columns that the index keeps.
         """
@@ -241,8 +241,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     ) -> DocumentRemovalResult:
         """Replace the document with an id, or insert a document.
 
-        Readers see the change at once. It is durable when this returns, and so are earlier
-        insertions. The document becomes the last one.
+        Readers see the change at once. It and earlier insertions are durable when this returns. The
+        document becomes the last one.
 
         Parameters
         ----------
@@ -251,8 +251,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Returns
         -------
-        As ``remove``: ``n_removed`` is 0 if there was none, and ``orphans`` had gone for the old
-        one.
+        As ``remove``: ``n_removed`` is 0 for a new id, and ``orphans`` had gone for the old one.
         """
         start = time.perf_counter()
         self._check_columns(columns)
@@ -369,33 +368,32 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text, tokens
             As for ``insert``.
         sketch
-            A sketch of kind ``minhash`` instead, made with the index's options of shingles and its
-            seed, of as many values as its bands and rows have together or more; in an index of
-            measure ``jaccard``. Similarities are estimates then, from the signature alone.
+            A sketch of kind ``minhash`` instead, made with the shingles and seed of an index of
+            measure ``jaccard``, with at least as many values as its bands and rows have together.
+            Similarities are then estimates from the signature alone.
         threshold
-            Least similarity, not below that of the index, which ``"index"`` is; an exact decimal.
-            None, which needs a ``limit``, is none, as with ``top``.
+            Least similarity, not below the threshold of the index (``"index"``); an exact decimal.
+            None, which needs a ``limit``, is no threshold, as with ``top``.
         limit
             Only so many, the most similar.
         top
-            Only so many, the most similar of all that can be found: also below the threshold of the
-            index, where the less are found the less similar they are, see ``recall_at``. A
-            ``threshold`` may be any then, and is none if it is not given.
+            Only so many, the most similar, also below the threshold of the index, where recall
+            falls with similarity: see ``recall_at``. ``threshold`` may then be anything, and is
+            none by default.
         cursor
-            Go on behind the documents that an answer had up to its ``limit`` or ``top``, and whose
-            ``cursor`` it is. Whatever comes and goes meanwhile, no document that stays comes twice
-            or is passed over.
+            Continue after the documents of an answer with this ``cursor``. Despite changes, no
+            remaining document is repeated or skipped.
         where
-            Only documents that meet this condition on ``id``, ``text`` and the columns that the
-            index keeps, such as ``lang = 'de'``; ``limit`` and ``top`` count these.
+            Only documents that meet this condition on ``id``, ``text`` and the kept columns, such
+            as ``lang = 'de'``; ``limit`` and ``top`` count these.
         with_columns
-            With what the index keeps of their columns, as ``columns``.
+            Add the kept columns, as ``columns``.
 
         Returns
         -------
-        Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
-        documents were added. Each was compared exactly, unless a sketch was given. The list has a
-        ``cursor``, None if there are no more, and ``n_matches``, which counts all that are similar.
+        Pairs of ``id`` and ``similarity``, the most similar first, on a tie in insertion order.
+        Each was compared exactly, unless a sketch was given. The list has a ``cursor``, None at the
+        end, and ``n_matches``, which counts all similar documents.
         """
         most = MostOptions(limit=limit, top=top)
         condition = None if where is None else Condition(where)
@@ -470,7 +468,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Commit all insertions, or discard them on an error."""
         if kind is None:
             self.commit()
         else:
@@ -592,8 +589,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
         """Sign a document, and hold the write lock for insertion.
 
-        After the block, ``commit_every`` or more insertions are committed. If there are no
-        insertions, because the only document was refused, the write lock is released at once.
+        After the block, ``commit_every`` or more insertions are committed. The write lock is
+        released at once if there are none, because the only document was refused.
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
         scheme = self._scheme
@@ -614,7 +611,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
                 self._settle(Runner(1))
 
     def _begin(self) -> _Insertions:
-        """Take the write lock."""
         with ExitStack() as stack:
             index = stack.enter_context(self._handle.changing(Runner(1)))
             check_decided(index.scheme)

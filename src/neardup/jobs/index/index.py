@@ -40,13 +40,12 @@ R = TypeVar("R", bound=RemovalResult)
 class AdditionResult:
     """Counts of documents added to an index.
 
-    ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
-    fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
-    (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
-    by ending; ``filtered`` is the condition ``where``, if there was one, and how many rows did not
-    meet it. ``hints`` are about the first documents of an index: where what it was made with does
-    not suit them. ``denied`` lists the documents that were left out because they are, or by
-    estimate are like, what was removed from the index and denied.
+    ``n_empty`` documents without tokens are never found; nor are ``n_short`` ones, with fewer than
+    the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows (file, row,
+    reason) were left out; ``passed_over`` counts unread files of folders by ending; ``filtered`` is
+    the condition ``where`` and the number of rows that did not meet it, if given. ``hints`` name
+    options that do not suit the first documents. ``denied`` lists documents left out because they
+    are equal, or by estimate similar, to removed and denied documents.
     """
 
     n_documents: int
@@ -80,7 +79,6 @@ class AdditionResult:
         }
 
     def __repr__(self) -> str:
-        """Return the class and the counts."""
         return (
             f"AdditionResult({counted(self.n_documents, 'document')}: "
             f"{counted(self.n_tokens, 'token')})"
@@ -115,7 +113,6 @@ class Index(Generic[H, R]):
         self.folder, self._handle = handle.folder, handle
 
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
-        """Return the index as readers see it."""
         return nullcontext(self._handle.latest(Runner(self._workers)))
 
     def _settle(self, runner: Runner) -> int:
@@ -200,16 +197,16 @@ class Index(Generic[H, R]):
         limit
             How many at most.
         start
-            How many of the index to pass over, where there is no cursor.
+            Documents to skip if there is no cursor.
         cursor
-            Go on behind a page, which has named it. Whatever comes and goes meanwhile, no document
-            that stays comes twice or is passed over.
+            Continue after the page with this cursor. Despite changes, no remaining document is
+            repeated or skipped.
         where
-            Only documents that meet this condition on ``id``, ``text`` and the columns that the
-            index keeps, as ``add`` takes it of rows. Of a large index a page looks at a part, and
-            may have fewer documents than that, or none, though there are more behind it.
+            Only documents that meet this condition on ``id``, ``text`` and the kept columns, as for
+            ``add``. A page looks at a part of a large index, and may have fewer documents, or none,
+            though later pages have more.
         most_characters
-            The page ends, after one document at least, where texts would become longer.
+            The page ends, after at least one document, where texts would become longer.
 
         Returns
         -------
@@ -218,7 +215,7 @@ class Index(Generic[H, R]):
         Raises
         ------
         InvalidParameterError
-            If a value is out of range, the condition is none, or the cursor leads nowhere any more.
+            If a value is out of range, or the condition or the cursor is invalid.
         """
         limit = Whole(1).checked("limit", limit)
         start = Whole(0).checked("start", start)
@@ -263,7 +260,6 @@ class Index(Generic[H, R]):
             return view.n_documents
 
     def __repr__(self) -> str:
-        """Return the class, the folder and the number of documents."""
         return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"
 
     def info(self) -> dict[str, Any]:
@@ -323,16 +319,14 @@ class Index(Generic[H, R]):
         ids
             The documents.
         deny
-            Of an index of documents: remember what they are known by, without their texts, and
-            leave them out where they come again, and with them what had gone for them. A document
-            with the same tokens is left out for certain; one that was changed by estimate, where
-            that leaves next to no doubt.
+            In an index of documents: later additions leave out these documents and the documents
+            left out for them. Their texts are not kept: a document with the same tokens is left out
+            for certain, a changed one by an estimate that is next to certain.
 
         Returns
         -------
-        ``n_removed`` and ``n_documents``, which are left; of an index of documents ``orphans``,
-        too: documents that are not in the index because they went for one of these; and
-        ``n_denied``. All of it as ``summary``.
+        ``n_removed`` and ``n_documents``, which remain; for an index of documents also ``orphans``,
+        documents left out for a removed one, and ``n_denied``. All of these as ``summary``.
 
         Raises
         ------
@@ -390,7 +384,6 @@ def add(
 
 
 def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Make the hints about the first documents of an index."""
     shingles = added.scheme.shingles
     if kind == "documents":
         return hints_of_short(added.n_documents, added.n_short, shingles, is_of_index=True)
