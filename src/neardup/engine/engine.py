@@ -491,10 +491,7 @@ class Engine(ABC):
 
     @abstractmethod
     def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
-        """Let tasks open a local folder within the block.
-
-        Its files must not change meanwhile.
-        """
+        """Let tasks open a local folder, unchanged within the block."""
 
     @abstractmethod
     def read(
@@ -506,22 +503,12 @@ class Engine(ABC):
     ) -> Read:
         """Read collections once, and send their rows to partitions.
 
-        Parameters
-        ----------
-        collections
-            Sources, each with its reading plan.
-        look
-            Lists or signs documents, in tasks.
-        name
-            Name of the rows, unique within a job; None if only the documents themselves are wanted,
-            a row each.
-        route
-            Returns the partition of each row, in tasks; None keeps the order of the documents.
+        ``look`` lists or signs documents, and ``route`` returns the partition of each row, both in
+        tasks; None keeps the order of the documents. ``name`` is that of the rows, unique within a
+        job; None if only the documents themselves are wanted, a row each.
 
-        Raises
-        ------
-        InvalidInputError, ReadError
-            For a bad row or an unreadable file, the first in the order of the documents.
+        Raises ``InvalidInputError`` or ``ReadError`` for a bad row or an unreadable file, the first
+        in the order of the documents.
         """
 
     @property

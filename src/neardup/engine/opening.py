@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
     """Return the options of a run in threads.
 
-    Raises
-    ------
-    InvalidParameterError
-        If an option of memory, temporary files or Spark has no effect.
+    Raises ``InvalidParameterError`` for memory, temporary files or Spark, which have no effect.
     """
     options = _checked(run)
     for name in ("memory", "work", "spark"):
@@ -213,7 +210,6 @@ def key_with_index(
 
 
 def _state(file: Source, name: str) -> dict[str, object] | None:
-    """Return the state of a source's file, or None."""
     location = file.origin
     if location is None or isinstance(location, StandardInput):
         return None
@@ -247,10 +243,7 @@ _OF_OPTIONS = {"command", "options", "scheme"}
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Name the options and inputs in which two keys differ, empty if equal.
-
-    For example, it returns ``threshold, inputs``.
-    """
+    """Name the options and inputs in which two keys differ, empty if equal."""
     # Normalize both to their stored form: a tuple becomes a list.
     old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
     return ", ".join(dict.fromkeys(_differing(old, new)))

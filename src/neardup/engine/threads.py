@@ -191,8 +191,6 @@ class ThreadEngine(Engine):
 
 
 class _Blocks(NamedTuple):
-    """Blocks of a collection, with the function that reads them."""
-
     collection: int
     sources: Sequence[Source]
     plan: ReadingPlan
@@ -266,12 +264,10 @@ class _BlockRows:
         self._n_documents = sum(block[2] for block in self._blocks)
 
     def count_blocks(self, collection: int, n_sources: int) -> list[int]:
-        """Count the blocks of each source whose rows are stored."""
         own = [source for number, source, *_ in self._blocks if number == collection]
         return np.bincount(own, minlength=n_sources).tolist() if own else [0] * n_sources
 
     def sort(self, rows: pa.RecordBatch | None) -> Sorted:
-        """Sort the rows of a block by partition."""
         import pyarrow as pa
 
         assert rows is not None
@@ -299,14 +295,11 @@ class _BlockRows:
 
     @property
     def n_rows(self) -> int:
-        """Count the rows of all collections."""
         return sum(block[3] for block in self._blocks)
 
 
 @dataclass(frozen=True)
 class _ThreadRows(TaskRows):
-    """Rows in a shuffle, and the function that processes them."""
-
     engine: ThreadEngine
     shuffle: Shuffle
     route: Route | None = None
@@ -448,8 +441,6 @@ def _with_keys(
 
 @dataclass(frozen=True)
 class _ThreadExchanged(Exchanged):
-    """Rows in a shuffle, with sets or texts."""
-
     read: ThreadRead
     partitions: Partitions
     rows: Shuffle
@@ -470,7 +461,6 @@ class _ThreadExchanged(Exchanged):
         return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
 
     def _exchange_texts(self, are_wanted: Bools, n_tokens: int) -> Shuffle:
-        """Send wanted texts to their partitions."""
         import pyarrow as pa
 
         workspace, catalogues = self.read.engine.workspace, self.read.catalogues

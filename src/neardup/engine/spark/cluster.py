@@ -488,10 +488,7 @@ def check_pyspark() -> None:
 
 
 def current_cluster(work: SharedWork | None = None) -> Cluster:
-    """Return this process's executors, or start them by ``spark-submit`` settings.
-
-    ``work`` is the folder or URL for their results, if any.
-    """
+    """Return this process's executors, or start them by ``spark-submit`` settings."""
     check_pyspark()
     from pyspark import SparkConf, SparkContext
 

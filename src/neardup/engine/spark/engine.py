@@ -229,7 +229,6 @@ class _SentFolder:
 
     @contextmanager
     def open(self) -> Iterator[Path]:
-        """Yield the folder, and remove it afterwards."""
         with local_workspace(0) as workspace, workspace.passing_folder() as folder:
             for name, data in self._sent.items():
                 path = folder / name
@@ -262,8 +261,6 @@ def _count(lists: Iterator[TokenLists], _: Means) -> Iterator[DocumentFrequencie
 
 @dataclass(frozen=True)
 class _SentRows:
-    """Rows of documents, sent to partitions or groups."""
-
     cluster: Cluster
     read: ReadTasks
     route: Route | None
@@ -296,8 +293,6 @@ class _SentRows:
 
 @dataclass(frozen=True)
 class _SparkRows(TaskRows):
-    """Rows, and a function's results by partition or by group."""
-
     sent: _SentRows
     runner: Runner
     function: Callable[[Any], Iterator[Given]] | None = None
@@ -347,8 +342,6 @@ class _SparkRows(TaskRows):
 
 @dataclass(frozen=True)
 class _SparkRead(Read):
-    """Documents of ``tasks``, whose columns are on executors."""
-
     cluster: Cluster
     tasks: ReadTasks
 
@@ -385,7 +378,6 @@ class _SparkRead(Read):
 
 @sending
 def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
-    """Send rows with document numbers and columns to partitions."""
     import pyarrow as pa
 
     first, columns = next(rows)
@@ -417,7 +409,6 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
 
 @sending
 def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
-    """Send document rows to all groups with the documents."""
     import pyarrow as pa
 
     first, documents, groups = next(rows)
@@ -467,7 +458,6 @@ def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | 
 
 
 def _send_change(cluster: Cluster, n_documents: int, change: Change, starts: Int64s) -> RDD[Any]:
-    """Send a change's rows to the tasks that write documents."""
     if isinstance(change.rows, _SparkRows):
         sent = cluster.work(partial(_send_by_document, starts), change.rows.made)
         return cluster.place(sent, len(starts))
@@ -494,7 +484,6 @@ def _send_by_document(starts: Int64s, rows: Iterator[tuple[Any, bytes]]) -> Iter
 
 @sending
 def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
-    """Send the keys of documents, by ranges of keys."""
     import pyarrow as pa
 
     first, given = next(rows)
@@ -538,7 +527,6 @@ def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
 
 @sending
 def _send_picked(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[Any]:
-    """Send picked rows of documents to their partitions."""
     wanted, places = next(rows)
     done = 0
     for row in rows:
@@ -553,8 +541,6 @@ def _send_picked(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[An
 
 @dataclass(frozen=True)
 class _SparkExchanged(Exchanged):
-    """Rows and texts of documents, for one task per partition."""
-
     cluster: Cluster
     read: ReadTasks
     reading: ReadingPlan
@@ -562,7 +548,6 @@ class _SparkExchanged(Exchanged):
     rows: RDD[Any]
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Read documents again on executors, and send their texts."""
         cluster, read = self.cluster, self.read
         places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
         tasks = []
@@ -581,7 +566,6 @@ class _SparkExchanged(Exchanged):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield a function's result per partition, each from one task."""
         if not len(self.partitions):
             return iter(())
         cluster = self.cluster
@@ -598,7 +582,6 @@ def _send_texts(
     skip_bad: bool,
     tasks: Iterator[Any],
 ) -> Iterator[Any]:
-    """Send texts that are read again, with their positions."""
     import pyarrow as pa
 
     def read(reading: TaskReading, wanted: Wanted, places: Int64s) -> Iterator[Any]:

@@ -239,11 +239,7 @@ def read_on_executors(
     workspace: Workspace,
     name: str | None,
 ) -> ReadTasks:
-    """Read all documents of some collections once, as ``Engine.read``.
-
-    Executors keep the full result of ``look`` per block; the driver keeps the ids and counts of
-    documents.
-    """
+    """Read all documents of collections once, as ``Engine.read``."""
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
         for sources, plan in collections
@@ -296,7 +292,6 @@ def _read(
 def _for_driver(
     rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
-    """Return the driver's columns and facts of each block."""
     for row in rows:
         if isinstance(row, Failure):
             yield row
@@ -356,7 +351,6 @@ def _read_again(
     wanted: Wanted,
     function: OfTexts[R],
 ) -> Iterator[R]:
-    """Apply the function to the wanted documents, block by block."""
     for piece, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):
         yield function(texts, np.arange(rows.start, rows.stop), piece.location)
 

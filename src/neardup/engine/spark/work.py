@@ -108,7 +108,6 @@ class KeptStage:
     def _keep(
         self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
-        """Yield rows, and store them after the last row."""
         system, path = open_system(self.location)
         with writing_to(self.location):
             is_seen = system.exists(f"{path}/{KEY}")
@@ -132,10 +131,7 @@ class KeptStage:
             file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
-        """Copy a task's stored rows, and return their number.
-
-        It is None without stored rows. The rows are used only after the whole file is checked.
-        """
+        """Copy a task's checked rows, return their number or None."""
         url = f"{self.location}/{name}"
         system, path = open_system(url)
         checksum, end = self._start(name), b""
@@ -205,10 +201,7 @@ class WholeRows(Iterator[Any]):
 
 
 class _LostRowsError(Exception):
-    """An early end of rows.
-
-    It is not a ``NeardupError``, which tasks return to the driver.
-    """
+    """An early end of rows, not a ``NeardupError``, which tasks return."""
 
 
 def local_folder() -> str | None:
@@ -221,10 +214,7 @@ def local_folder() -> str | None:
 
 
 class SharedWork(LastingWork):
-    """Stored results of executors' tasks, opened by ``open``.
-
-    Only the driver's thread uses it.
-    """
+    """Stored results of executors' tasks, for the driver's thread only."""
 
     _place: WorkPlace | _UrlPlace
 
@@ -232,7 +222,7 @@ class SharedWork(LastingWork):
     def open(cls, parent: Target, name: str, key: Mapping[str, Any]) -> SharedWork:
         """Open a key's work, with results of earlier runs.
 
-        Executors reach the parent under the same name. Other arguments as of ``WorkFolder.open``.
+        Executors reach the parent under the same name.
         """
         if isinstance(parent, Path):
             with work_errors(parent, is_lasting=False):
@@ -325,7 +315,6 @@ class SharedWork(LastingWork):
             self._place.remove()
 
     def _find_tasks(self) -> list[tuple[str, str, int]]:
-        """Return stage, call and number of each completed task."""
         found = map(_TASK.fullmatch, self._names())
         return [(each[1], each[2], int(each[3])) for each in found if each]
 
@@ -364,14 +353,12 @@ class _UrlPlace:
         return read_marker(self._system, self._path, KEY) is not None
 
     def enter(self) -> None:
-        """Take the folder over from any other run."""
         with writing_to(self.path):
             if has_folders(self._path):
                 self._system.makedirs(self._path, exist_ok=True)
             self._put(_HOLDER, this_holder() | {"run": self._token})
 
     def check_holder(self) -> None:
-        """Raise if another run has taken the folder over."""
         with writing_to(self.path):
             is_ours = self._is_ours()
         if not is_ours:
