@@ -340,10 +340,7 @@ class LockedFolder:
     def enter(self, patience: float = PATIENCE) -> None:
         """Create the folder if missing, and lock it within seconds.
 
-        Raises
-        ------
-        TimeoutError
-            If another process, or another thread, holds the lock.
+        Raises ``TimeoutError`` if another process, or another thread, holds the lock.
         """
         from filelock import FileLock
 

@@ -74,7 +74,6 @@ class BatchFile:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        """Complete the task, or drop it after an error."""
         self._stack.__exit__(*raised)
 
     def _close(self) -> None:
@@ -167,11 +166,9 @@ class _SpillFiles:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether no batch is in a file."""
         return self._n_files == 0 and self._file is None
 
     def _open_file(self) -> BatchFile:
-        """Return the open file, or open the next."""
         if self._file is None:
             self._file = BatchFile(self._work, self._task(self._n_files), self._compression)
         return self._file
@@ -181,7 +178,6 @@ class _SpillFiles:
         self._n_files += 1
 
     def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yield each complete file's path and its task's result."""
         for number in range(self._n_files):
             task = self._task(number)
             yield self._work.path(task, _ROWS), self._work.result(task)
@@ -227,7 +223,6 @@ class SpilledBatches(_SpillFiles):
             yield from zip(read_batches(path), result["known"], strict=True)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Return an iterator of all batches, in order of arrival."""
         return map(itemgetter(0), self.known())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -388,7 +383,6 @@ class Shuffle(_SpillFiles):
         )
 
     def _write_waiting(self) -> None:
-        """Write the waiting rows, one batch per partition."""
         import pyarrow as pa
 
         file = self._open_file()

@@ -262,7 +262,6 @@ class Display:
 
 
 def _choose_view() -> Bars | Lines | None:
-    """Choose the view for standard error, None without it."""
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         # Without widgets the output of a cell cannot be changed.

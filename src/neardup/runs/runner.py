@@ -135,7 +135,6 @@ def _number(path: Path) -> int | None:
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Parse lines of a name and a number."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
 
@@ -161,16 +160,10 @@ class Runner:
     Stages define functions of blocks; the runner schedules them. Results come in the order of the
     blocks, independent of the number of threads.
 
-    Parameters
-    ----------
-    workers
-        Threads, at least 1; None is one per core that this process may use.
-    progress
-        True shows progress within the runner's ``with`` block; a function is called with a stage's
-        name, the work done so far, and the total if it is known. A display is used as it is; its
-        owner starts it.
-    job
-        Kind of the job, by the name of its command: its id in the log begins with it.
+    ``workers`` are threads, at least 1; None is one per core that this process may use.
+    ``progress`` True shows progress within the runner's ``with`` block; a function is called with a
+    stage's name, the work done so far, and the total if it is known. A display is used as it is;
+    its owner starts it. The id of the job in the log begins with ``job``, the name of its command.
     """
 
     def __init__(
@@ -244,9 +237,8 @@ class Runner:
     ) -> Iterator[R]:
         """Apply a function to blocks and yield ordered results.
 
-        At most two blocks per worker are running or waiting, which bounds memory. The threads log
-        under the runner's job. With a ``stage``, each item in turn completes its work up to one of
-        ``ends``.
+        Threads work and log as for ``map_ordered``. With a ``stage``, each item in turn completes
+        its work up to one of ``ends``.
         """
         results = map_ordered(function, items, self.workers, self.job)
         return results if stage is None else self._reported(results, stage, ends)
@@ -498,7 +490,6 @@ def map_ordered(
         _of_thread.crew = _Crew(workers, threads, ahead, behind)
 
     def joined(items: Iterator[T]) -> Iterator[T]:
-        """Yield items, with the help of this map's threads."""
         end = object()
         while True:
             join()

@@ -520,7 +520,6 @@ class WorkFolder(LastingWork):
             self._enter(is_fresh=True)
 
     def _enter(self, *, is_fresh: bool) -> None:
-        """Create or reopen the folder, and load the completed tasks."""
         with self._errors():
             is_new = not self._place.exists()
             self._place.enter()
@@ -573,7 +572,6 @@ class WorkFolder(LastingWork):
                 raise
 
     def _store(self, record: TaskRecord) -> None:
-        """Add a task with files on the disk."""
         if self.key is not None:
             body = json.dumps(asdict(record), allow_nan=False).encode()
             checksum = b"%08x " % zlib.crc32(body, self._seed)
@@ -612,7 +610,6 @@ class WorkFolder(LastingWork):
         return record if is_intact and record.number == number else None
 
     def _damage_of(self, record: TaskRecord) -> Path | None:
-        """Return the first damaged file of a task, or None."""
         for name, expected in record.files.items():
             path = self._path_of(record.name, name)
             try:
