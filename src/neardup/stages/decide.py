@@ -237,10 +237,7 @@ def sign_documents(
 
 
 def find_contents(read: Read, keep: KeepPolicy, first_denied: int | None = None) -> DedupContents:
-    """Find each content's first document in keep order.
-
-    ``first_denied`` is the index's first denied document, if an index was searched.
-    """
+    """Find each content's first document in keep order."""
     other, own = read.catalogues
     ranks: Int64s | None = None
     if keep.rule != "first":
@@ -281,7 +278,6 @@ def _list_digests(documents: DocumentRows, _: int) -> Columns:
 
 
 def _number_copies(kinds: Iterator[Columns]) -> tuple[Int64s, Int64s]:
-    """Return documents with a copy, and their content numbers."""
     [columns] = kinds
     values = np.column_stack([columns["key"], columns["high"]])
     numbers = ContentTable().number(Digests(values, np.ones(len(values), np.bool_))).numbers
@@ -417,7 +413,6 @@ def exchange_candidates(read: Read, partitions: Partitions, n_bands: int) -> Exc
 
 
 def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
-    """Pick keys by document, and filters, from a batch."""
     import pyarrow as pa
 
     keys = keys_of(batch, n_bands, rows)

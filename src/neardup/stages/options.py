@@ -246,10 +246,7 @@ class DedupPlan:
 def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> DedupPlan:
     """Check combinations of options, for a run without an index.
 
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that conflicts with another.
+    Raises ``InvalidParameterError`` for the first option that conflicts with another.
     """
     options.check_other("against", is_given=has_other)
     if options.add:
@@ -311,10 +308,7 @@ def _check_copies(options: DedupOptions) -> None:
 def check_method(options: DedupOptions) -> None:
     """Raise for an option without effect on the method.
 
-    Raises
-    ------
-    InvalidParameterError
-        For the first such option.
+    Raises ``InvalidParameterError`` for the first such option.
     """
     if options.method != "exact":
         return

@@ -245,7 +245,6 @@ class DedupOutput(Outcome):
                 raise _other_rows(source)
 
     def _source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return an input file's source, and its columns to read."""
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)

@@ -121,7 +121,6 @@ class Selection(Result):
         runner: Runner,
         write_others: Callable[[], None],
     ) -> None:
-        """Write rows to an unfinished folder, beside other files."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
                 self._documents, self._sides(), folder, output_format, runner, write_others
@@ -141,7 +140,6 @@ class Selection(Result):
         return sides_of(self._documents, self._stays)
 
     def _changed(self, block: RowBlock, _: slice) -> RowBlock:
-        """Return a block as it is written."""
         return block
 
     @property
@@ -247,10 +245,7 @@ def collections_of(result: Selection) -> tuple[Catalogue, Catalogue]:
 
 
 def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
-    """Return the tables by file name.
-
-    They are written next to the rows. Their rows are made on reading.
-    """
+    """Return the tables by file name, with rows made on reading."""
     return result._tables()  # noqa: SLF001 - of this module
 
 

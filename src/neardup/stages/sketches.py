@@ -53,10 +53,7 @@ def check_sketch_name(path: Target) -> None:
 
 
 def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa.Table]:
-    """Yield rows of a file in parts, None for all.
-
-    The content of the rows is not checked.
-    """
+    """Yield unchecked rows of a file in parts, None for all."""
     damaged = SketchFormatError(_DAMAGED, path=str(path))
     with _opened(path) as file:
         n_rows = file.metadata.num_rows
@@ -79,7 +76,6 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
 
 
 def _read_rows(file: pq.ParquetFile, rows: range, starts: Int64s) -> pa.Table:
-    """Read consecutive rows, given row groups' ``starts``."""
     first, end = np.searchsorted(starts[1:], [rows.start, rows.stop - 1], side="right").tolist()
     groups = list(range(first, min(end + 1, file.num_row_groups))) if rows else []
     n_before, n_left = rows.start - int(starts[first]), len(rows)
@@ -301,10 +297,7 @@ def _read_parts(path: str | Path, parts: Sequence[range] | None) -> Iterator[Ske
 
 
 def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
-    """Raise unless two collections of sketches can be compared.
-
-    The error has the fields in which their schemes differ.
-    """
+    """Raise with the differing fields unless two schemes are equal."""
     # Another kind differs in nearly all fields.
     is_one_kind = own.scheme["kind"] == others.scheme["kind"]
     names = {**own.scheme, **others.scheme} if is_one_kind else ("kind",)
@@ -317,20 +310,9 @@ def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
 class SketchParts:
     """Sketches in memory, or in a file by parts.
 
-    Parameters
-    ----------
-    source
-        Sketches, or the path of a file.
-    part_bytes
-        Maximum bytes of a file's part; None reads the whole file as one. Several parts are checked
-        for duplicate ids.
-
-    Attributes
-    ----------
-    scheme
-        As of ``Sketches``.
-    rows
-        Rows of each part.
+    A part of a file has at most ``part_bytes``; None reads the whole file as one. Several parts are
+    checked for duplicate ids. ``rows`` has the range of rows of each part; ``scheme`` is as of
+    ``Sketches``.
     """
 
     def __init__(self, source: Sketches | str | Path, part_bytes: int | None) -> None:

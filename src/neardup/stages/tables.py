@@ -170,7 +170,6 @@ def an_id_of_others(rows: TableRows) -> str:
 
 
 def _read_rows(sources: Sequence[Source], runner: Runner) -> TableRows:
-    """Read all rows of some tables into memory."""
     import pyarrow as pa
 
     def read(_: Source, block: RowBlock) -> pa.Table:
