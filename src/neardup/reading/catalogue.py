@@ -47,7 +47,6 @@ class IdColumn:
             yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
 
     def __reduce__(self) -> tuple[Callable[[pa.Array], IdColumn], tuple[pa.Array]]:
-        """Pickle the ids themselves."""
         import pyarrow as pa
 
         return IdColumn.of, (pa.concat_arrays([pa.array([], self.kind), *self]),)
@@ -91,7 +90,6 @@ class RowNumbers:
         return self._n
 
     def __getitem__(self, documents: slice | Int64s) -> Int64s:
-        """Return the numbers of some documents."""
         if isinstance(documents, slice):
             documents = np.arange(*documents.indices(self._n))
         runs = np.searchsorted(self.firsts, documents, side="right") - 1

@@ -157,10 +157,7 @@ class SetCollector:
 
 
 def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
-    """Return parts of reread texts, or raise if they changed.
-
-    ``name`` is the name of the texts' source.
-    """
+    """Return parts of reread texts, or raise if they changed."""
     base, sizes = texts.offsets[documents], np.diff(texts.offsets)[documents]
     edges = np.concatenate([(base + starts)[starts < sizes], (base + stops)[stops < sizes]])
     # A byte within a character begins with these bits.
@@ -328,7 +325,6 @@ class PartSource(Source):
         self._documents, self._parts = documents, parts.of_documents(documents)
 
     def _read_blocks(self) -> Iterator[RowBlock]:
-        """Yield the parts of a block of documents."""
         first = 1
         for block, rows in numbered_blocks(self.whole, self._documents.start, self._documents.stop):
             parts = self._parts.of_documents(rows)
@@ -391,10 +387,7 @@ def write_lines(
     runner: Runner,
     change: Change,
 ) -> None:
-    """Write changed kept documents as JSON lines, in input order.
-
-    ``destination`` receives the lines source by source.
-    """
+    """Write changed kept documents as JSON lines, in input order."""
     from neardup.files.writers import LinesWriter
 
     stays = stays & documents.is_document

@@ -491,7 +491,6 @@ def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
 
 
 def _has_block(batch: pa.RecordBatch) -> Bools:
-    """Return a mask of documents that can be compared."""
     if not _has_keys(batch):
         return np.ones(len(batch), np.bool_)
     has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
@@ -567,8 +566,6 @@ Counted = Sequence[tuple[Sequence[Source], ListTokens]]
 def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
     """Read collections, and count the document frequencies of tokens.
 
-    Notes
-    -----
     Memory 16 bytes per distinct token, and about twice that during the work.
     """
     every = [source for sources, _ in collections for source in sources]
