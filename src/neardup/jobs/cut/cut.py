@@ -167,7 +167,6 @@ def cut_sources(
 def _check_sources(
     plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
 ) -> None:
-    """Raise for options without effect, and formats that prevent cuts."""
     check_effect(plan.options, sources, others)
     for file in (file for source in sources for file in (source, *source.files)):
         if file.uncuttable is not None:
@@ -388,7 +387,6 @@ class CutResult(Selection):
                 first += len(rows)
 
     def _sides(self) -> dict[str, Bools]:
-        """Return the sides of documents, without a removed side."""
         return sides_of(self._documents)
 
     @cached_property
@@ -403,7 +401,6 @@ class CutResult(Selection):
         return self._tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
-        """Cut the spans from a block of the documents ``rows``."""
         columns = self._documents.columns.texts
         return take_out(columns, self._replacement, self._spans, block, rows)
 

@@ -103,7 +103,6 @@ def cut_equal_passages(
 
 
 def _each_part(rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
-    """Process the samples of all documents: an ``EachPart``."""
     for _, made in rows.work(partial(_look_at, look)).collect("cut"):
         yield from (found for found, _ in made)
 

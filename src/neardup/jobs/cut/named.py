@@ -51,7 +51,6 @@ class _Side(NamedTuple):
     stops: Int64s
 
     def mixed(self, other: _Side, rows: Bools) -> _Side:
-        """Return the spans, in some rows of the other side."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -60,14 +59,11 @@ class _Side(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """Rows of a table: removable spans and their kept copies."""
-
     cut: _Side
     kept: _Side
     similarities: Floats
 
     def turned(self, rows: Bools) -> _Pairs:
-        """Exchange the sides in some rows."""
         cut, kept = self.cut.mixed(self.kept, rows), self.kept.mixed(self.cut, rows)
         return _Pairs(cut, kept, self.similarities)
 
@@ -119,7 +115,6 @@ def cut_named(
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
-    """Convert a table to spans of cut and kept sides."""
     import pyarrow as pa
 
     names = set(table.column_names)
@@ -163,7 +158,6 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
 
 
 def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray:
-    """Return a column as numbers, parsed if it is text."""
     import pyarrow as pa
 
     try:
@@ -236,7 +230,6 @@ def _is_before(pairs: _Pairs, ranks: Int64s) -> Bools:
 
 
 def _choose(pairs: _Pairs, ranks: Int64s) -> Int64s:
-    """Return the rows whose passage is cut, document by document."""
     cut, kept = pairs.cut, pairs.kept
     order = np.lexsort((kept.starts, cut.starts, -pairs.similarities, ranks[cut.documents]))
     gone: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -87,7 +87,6 @@ class _Locate:
         )
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> Located:
-        """Return the character positions of some documents' passages, in order."""
         tokens, spans = self.tokenizer.locate_tokens(texts)
         if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
             raise text_has_changed(name)

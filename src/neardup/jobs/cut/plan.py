@@ -71,10 +71,7 @@ class CutJobPlan:
 def plan_cut(
     options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None
 ) -> CutJobPlan:
-    """Check combinations of options, before any work starts.
-
-    ``is_named`` is whether a table names the cuts, ``side`` the side of its passages.
-    """
+    """Check combinations of options, before any work starts."""
     if is_named:
         _check_named(options, has_other=has_other)
     elif side is not None:
@@ -121,7 +118,6 @@ def plan_cut(
 
 
 def _check_named(options: CutOptions, *, has_other: bool) -> None:
-    """Raise for options without effect if a table names cuts."""
     remedy = "leave out named_in"
     if has_other:
         raise no_effect("against", "with named_in", remedy, "named_in")
@@ -132,7 +128,6 @@ def _check_named(options: CutOptions, *, has_other: bool) -> None:
 
 
 def _check_exact(options: CutOptions) -> None:
-    """Raise for an option of similarity in an exact cut."""
     for name in ("threshold", "recall", "num_perm", "seed", "ngram"):
         if getattr(options, name) is not None:
             raise no_effect(name, "with exact", "leave out exact", "exact")
@@ -211,9 +206,7 @@ class CutSpans(Rows):
 class Spans(Protocol):
     """Interface of spans to cut, in memory or in files."""
 
-    def __len__(self) -> int:
-        """Count the spans to cut."""
-        ...
+    def __len__(self) -> int: ...
 
     def parts(self) -> Iterator[CutSpans]:
         """Yield rows by document and start, splitting no document."""
@@ -226,10 +219,7 @@ class Spans(Protocol):
 
 @dataclass(frozen=True)
 class Gaps(Rows):
-    """Disjoint, separated cuts of texts by document and start.
-
-    ``documents``, ``starts`` and ``stops`` as of ``CutSpans``.
-    """
+    """Disjoint, separated cuts by document and start, as of ``CutSpans``."""
 
     documents: Int64s
     starts: Int64s

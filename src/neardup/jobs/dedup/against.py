@@ -310,7 +310,6 @@ def add_to_index(
 
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
-    """Read some documents of a block with their existing signatures."""
     queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
     return read_block(
         found.source, found.block, columns, scheme, select=found.select, queries=queries

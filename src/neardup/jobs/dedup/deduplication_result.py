@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 class _Clusters(NamedTuple):
-    """Representatives of documents, and numbers and sizes of their clusters."""
-
     representatives: Int64s
     ids: Int64s
     sizes: Int64s
@@ -250,7 +248,6 @@ class DeduplicationResult(Selection):
         return pa.array(np.where(keepers < len(self._other), "against", "input"), pa.string())
 
     def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return files and row numbers of keepers, of either collection."""
         import pyarrow as pa
 
         n_other = len(self._other)

@@ -354,7 +354,6 @@ class _Decided:
 
 
 def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan) -> _Decided:
-    """Compare contents by the method chosen or estimated as cheaper."""
     method, choice, audit, runner = plan.options.method, None, None, engine.runner
     if method == "auto":
         with engine.stage("choose method") as note:
@@ -379,7 +378,6 @@ def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan
 def _conclude(
     engine: Engine, read: Read, reference: Reference, decided: _Decided
 ) -> DeduplicationResult:
-    """Extend the removals to all documents, and update the index."""
     contents, index, plan = decided.contents, reference.index, decided.plan
     assignment = assign(contents, decided.removals)
     if plan.keep.keeps_none:
