@@ -77,7 +77,6 @@ def _index_of(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> OpenPassages:
-    """Index documents in memory, in one segment."""
     record, segment = hold_segment("s0", block, scheme, frequencies, runner)
     searcher = SegmentSearcher(segment, scheme, frequencies)
     return combine(temporary_contents(scheme, [record]), scheme, frequencies, [searcher])
@@ -126,9 +125,8 @@ class LookUp:
 class GrowingIndex:
     """Searchable lists of shingles that can grow at any time.
 
-    Lists are numbered in order of addition. Each addition is a segment. A segment is merged with
-    its predecessors until each is larger than all later ones together, so that there are few, and
-    each shingle is rewritten a few times.
+    Lists are numbered in order of addition. Each addition is a segment, merged with predecessors
+    until each is larger than all later ones together: a shingle is rewritten a few times.
     """
 
     def __init__(self, look_up: LookUp) -> None:

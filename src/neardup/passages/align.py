@@ -39,12 +39,11 @@ class AlignmentPlan:
     """Options of the search for shared passages.
 
     Query windows of ``length`` tokens, one every ``step``, are looked up by ``search`` at its own
-    threshold; their hits are joined by the rules in ``chains``. Passages below ``threshold`` and
-    those with fewer than ``min_tokens`` tokens in both texts are discarded, and so are windows
-    found in more than ``max_documents`` documents. With high recall for ``min_tokens``, ends are
-    moved outwards to reach this length. With ``is_once``, a stretch of a query is in one passage
-    per document. For an index of shingles of several tokens, tokens mean
-    shingles here.
+    threshold; ``chains`` joins their hits. Passages below ``threshold`` or with fewer than
+    ``min_tokens`` tokens in a text are discarded, and so are windows in more than ``max_documents``
+    documents. With high recall for ``min_tokens``, ends are moved outwards to reach this length.
+    With ``is_once``, a stretch of a query is in one passage per document. If an index has shingles
+    of several tokens, tokens mean shingles here.
     """
 
     search: SearchPlan
@@ -73,8 +72,7 @@ class PassageMaker:
     """Make passages of the hits of a text's windows.
 
     ``texts_of`` yields the tokens of documents by their numbers, some at a time. ``heads_of`` marks
-    tokens of a document that begin a character, with a true element after the last token; it is
-    empty if all tokens do.
+    a document's tokens that begin a character, and the end; it is empty if all do.
     """
 
     def __init__(
@@ -120,8 +118,8 @@ class PassageMaker:
     ) -> WindowHits:
         """Return the passages of a query, by document.
 
-        ``own`` is the number of the query's own document, or -1. With ``heads`` of the
-        query, passages begin and end with whole characters.
+        ``own`` is the number of the query's own document, or -1. With ``heads`` of the query,
+        passages have whole characters.
         """
         order = np.lexsort(
             (found.stops, found.starts, found.query_stops, found.query_starts, found.documents)
@@ -151,7 +149,6 @@ class PassageMaker:
         own: int,
         heads: Bools | None,
     ) -> WindowHits:
-        """Return the passages that a query shares with some documents."""
         most = max(len(tokens), int(np.diff(texts.offsets).max(initial=0))) + 1
         if most > len(self._weights.term_weights):
             table = term_frequencies(self._tf, 2 * most)
@@ -208,8 +205,8 @@ class PassageMaker:
 def one_per_stretch(rows: Int64s, threshold: Fraction) -> Bools:
     """Mark passages that mostly lie outside a better passage.
 
-    Rows are document, places, common weight, and total. A passage of the same document is better if
-    it exceeds the threshold by more weight, and must not cover half of the query part.
+    Rows are document, places, common weight, and total. A better passage of the same document
+    exceeds the threshold by more weight, and must not cover half of the query part.
     """
     are_left: Bools = np.ones(len(rows), np.bool_)
     surplus = rows[:, 5] - float(threshold) * rows[:, 6]
@@ -272,8 +269,7 @@ def make_alignment_plan(
     """Choose windows of the index's shortest passage length.
 
     A window begins every half of this length. Passages continue over gaps of up to ``gap`` tokens;
-    None: as far as their evidence supports. ``threshold`` is theirs; None: the threshold of the
-    windows.
+    None: as far as their evidence supports. A None ``threshold`` is the windows' threshold.
     """
     length = search.min_tokens
     step = step_of(length)

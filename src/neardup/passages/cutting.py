@@ -78,8 +78,8 @@ class SearchedDocuments:
     """The searched documents, and their tokens and positions.
 
     ``shingles_of`` yields the shingles of documents. ``text_of``, ``places_of`` and ``heads_of``
-    return the number of a document's text, the positions of its tokens in that text, and the tokens
-    that begin a character.
+    return the number of a document's text, its tokens' positions there, and the tokens that begin a
+    character.
     """
 
     def __init__(
@@ -280,9 +280,8 @@ class _NearIndex:
 class CutBlock:
     """Cut consecutive texts against the remaining text and each other.
 
-    A text is also cut against itself. ``forms`` are the uncut texts, in keep order, and ``staying``
-    the remaining text of all earlier ones. If texts are ``is_apart``, they are not cut against each
-    other or themselves.
+    ``forms`` are the uncut texts, in keep order, and ``staying`` the remaining text of all earlier
+    ones. Texts that are not ``is_apart`` are also cut against each other and themselves.
     """
 
     def __init__(
@@ -329,7 +328,6 @@ class CutBlock:
         staying.add(forms, self._indexes[0].index if is_indexed else None)
 
     def _cut_text(self, whole: Form) -> list[Step]:
-        """Cut a text as far as the known hits allow."""
         steps, n_put_back = [Step(whole)], 0
         while True:
             step = steps[-1]
@@ -411,7 +409,6 @@ class CutBlock:
             self._known[form].n_seen = len(self._indexes)
 
     def _note(self, form: Form, hits: WindowHits) -> None:
-        """Record the block's forms that contain hits of a form."""
         known = self._known[form]
         order = np.argsort(hits.documents, kind="stable")
         firsts = np.flatnonzero(np.diff(hits.documents[order], prepend=-1)).tolist()
@@ -495,8 +492,7 @@ class PassageCutter:
     """Cut passages that other texts or the same text repeat.
 
     ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others``
-    belong to another collection and stay whole. In this case, only passages that one of them has
-    are removed.
+    are of another collection and stay whole; then only passages that one of them has are removed.
     """
 
     def __init__(
@@ -590,7 +586,6 @@ def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
 
 
 def _have_enough(removed: RemovedPassages, min_documents: int) -> Bools:
-    """Mark passages that enough documents have, including the keeper."""
     have_enough: Bools = np.zeros(len(removed), np.bool_)
     for kept in np.unique(removed.kept_documents).tolist():
         rows = np.flatnonzero(removed.kept_documents == kept)

@@ -119,8 +119,8 @@ _SLICE_BYTES = 1 << 17
 class PassageReading:
     """Options of reading documents.
 
-    ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
-    is an error without. The runs in ``ignored`` are removed from the tokens.
+    ``columns`` name the text and the id; a bad row is an error, or is listed in ``skipped`` with
+    ``skip_bad``. The runs in ``ignored`` are removed from the tokens.
     """
 
     columns: ColumnNames
@@ -137,8 +137,8 @@ class DocumentBlock:
     """Documents in input order, with their tokens and token positions.
 
     ``ids`` are large strings or integers. ``skipped`` rows (source, row, reason) are excluded.
-    ``places`` are the documents' rows; documents from an index have none. ``n_ignored`` tokens were
-    removed. ``files`` are the file lists of texts joined from several files, or None.
+    ``places`` are the documents' rows, unless from an index. ``n_ignored`` tokens were removed.
+    ``files`` are the file lists of texts joined from several files, or None.
     """
 
     ids: pa.Array

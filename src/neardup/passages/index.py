@@ -121,8 +121,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     ) -> Iterator[Sequence[int]]:
         """Yield groups of segment numbers that fit into memory together.
 
-        If all fit, data of the search stay for the next one; otherwise they are freed after each
-        group.
+        Data of the search stay for the next one if all fit; otherwise each group frees them.
         """
         turns: list[list[int]] = [[]]
         n_bytes = 0
@@ -229,8 +228,8 @@ def unpack_block(data: bytes) -> DocumentBlock:
 class PendingDocuments:
     """Pending documents, in a few segments that grow.
 
-    A segment stays unchanged until more than half its tokens have been added after it, so that each
-    document is put together with others, and its windows are made, a few times.
+    A segment stays unchanged until more than half its tokens have been added after it, so that a
+    document's windows are made a few times.
     """
 
     def __init__(self, made_by: tuple[PassageScheme, DocumentFrequencies | None]) -> None:

@@ -30,8 +30,7 @@ _CHUNK = 128
 class FoundPassages(Rows):
     """Passages similar to queries, in arrays of one row each.
 
-    ``queries`` and ``documents`` are numbers, documents counted through all segments; ``starts`` to
-    ``stops`` (exclusive) are tokens of the document.
+    ``documents`` are counted through all segments; ``starts`` to ``stops`` (exclusive) are tokens.
     """
 
     queries: Int64s
@@ -45,8 +44,8 @@ class FoundPassages(Rows):
 class Behind:
     """Least start of each query's passages, after the query's position.
 
-    Query k finds passages of ``documents[k]`` from token ``tokens[k]`` on, and of later documents;
-    all are counted through all segments.
+    Query k finds passages from token ``tokens[k]`` of ``documents[k]`` on; documents are counted
+    through all segments.
     """
 
     documents: Int64s
@@ -80,8 +79,7 @@ def find_passages(
 ) -> Iterator[FoundPassages]:
     """Yield the passages similar to the queries of each part.
 
-    The order is that of queries, documents and positions. ``report`` is called with the completed
-    share of the work.
+    The order is queries, documents, positions. ``report`` is called with the completed share.
 
     All parts are looked up in as many segments as fit into memory, then in the next ones. So the
     passages of each part wait for later segments, in files if there are too many.
@@ -162,8 +160,6 @@ def _find_chunks(
     plan: SearchPlan,
     runner: Runner,
 ) -> Iterator[tuple[int, int, FoundPassages]]:
-    """Yield part, chunk number and passages for chunks of queries."""
-
     def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
         for number, part in enumerate(asked):
             entries = [index.searchers[segment].entries(part.queries) for segment in segments]
@@ -250,9 +246,9 @@ class WindowPlan:
 class Later:
     """Documents that each query of the index may find.
 
-    Query k finds passages of document ``firsts[k]`` and later ones. If ``are_own[k]``, that
-    document is the query itself, and only passages after the similar window are found in it; with
-    ``finds_before`` it is excluded, and all other documents are searched.
+    Query k finds passages of document ``firsts[k]`` and later ones. If ``are_own[k]``, it is itself
+    that document, and finds only passages after the similar window in it; with ``finds_before`` it
+    is excluded, and all other documents are searched.
     """
 
     firsts: Int64s
@@ -269,7 +265,6 @@ class WindowCounts:
     hits: int = 0
 
     def __iadd__(self, other: WindowCounts) -> Self:
-        """Add the counts of other windows."""
         self.windows += other.windows
         self.frequent_windows += other.frequent_windows
         self.hits += other.hits
@@ -416,7 +411,6 @@ class WindowFinder:
             yield from self._find(rest, report)
 
     def _without(self, part: LookupRequest, left_out: Bools) -> LookupRequest:
-        """Return the windows with some excluded from the search."""
         nowhere = int(self._index.first_documents[-1])
         behind = part.behind or Behind(*np.zeros((2, len(part.queries)), np.int64))
         documents = np.where(left_out, nowhere, behind.documents)

@@ -43,7 +43,7 @@ class Placer:
     """Name text positions by markers, or by line and column.
 
     A name is the last marker before the position: a match of a regular expression, or of its first
-    group if it has one. RE2 finds it in time linear in the text; ``^`` is the beginning of a line.
+    group if any, found by RE2 in linear time; ``^`` is the beginning of a line.
     InvalidParameterError if the expression is invalid.
     """
 
@@ -141,8 +141,8 @@ def character_spans(
 ) -> tuple[Int64s, Int64s]:
     """Convert byte spans of documents' texts into character spans.
 
-    Spans have the number of their document, start and stop at character boundaries, counted from
-    the start of the text. Cost: one scan of each named text up to its last span.
+    Spans have the number of their document, and start and stop at character boundaries. Cost: one
+    scan of each named text up to its last span.
     """
     named, which = np.unique(documents, return_inverse=True)
     chosen = texts.take(pa.array(named))
@@ -217,8 +217,7 @@ def schema_of(*, with_text: bool, with_places: bool) -> pa.Schema:
 class PassageMatches(Rows):
     """Matching passages of queries and documents, one row each.
 
-    All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
-    counted through all segments.
+    Starts and stops (exclusive) are tokens; ``documents`` are counted through all segments.
     """
 
     queries: Int64s
@@ -422,8 +421,8 @@ _NO_HOLES = HiddenSpans(_NONE, _NONE, _NONE)
 class Visible:
     """The visible text of documents, in characters.
 
-    ``starts`` and ``stops`` are the positions of each text's first and last visible token; both are
-    0 if all are hidden. ``holes`` are hidden.
+    ``starts`` and ``stops`` bound each text's visible tokens; both are 0 if all are hidden.
+    ``holes`` are hidden.
     """
 
     starts: Int64s
@@ -534,8 +533,7 @@ def _visible_documents(
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
     """Sum the shared characters of each pair of documents, by the greater share.
 
-    ``numbers`` are the pair numbers of the passages. Overlaps of a pair's passages count once, and
-    hidden text does not count.
+    ``numbers`` are the passages' pairs. Overlaps of a pair's passages and hidden text do not add.
     """
     numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
     n_pairs = len(numbers)

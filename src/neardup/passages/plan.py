@@ -1,19 +1,19 @@
 """Conditions on passages, and the recall of min-hashes and windows.
 
-A passage of n tokens that shares K tokens with a similar one is found by a window of it. The
-changed tokens are random, so a window of L tokens has more or fewer of the K. If words were changed
-independently, that number is hypergeometric, and the other text has about L tokens in the window's
-position: with X common tokens, the similarity is X / (2 L - X), and the contained share of the
-window X / L. At the passage's own threshold, a window misses half of the passages just at it, and a
-short passage has few windows; a lower threshold finds nearly all.
+A passage of n tokens that shares K tokens with a similar one is found by a window of L tokens,
+which has more or fewer of the K: a hypergeometric number if words were changed independently. The
+other text has about L tokens in the window's position, so with X common tokens, the similarity is
+X / (2 L - X), and the contained share of the window X / L. At the passage's own threshold, a window
+misses half of the passages just at it, and a short passage has few windows; a lower threshold finds
+nearly all.
 
-Moved words are also lost to the window if they left its position. If they stay in their sentences,
-that happens only at the window's two ends: a sentence partly in the window has its words anywhere
-in the other text. It is counted completely or not at all, whichever is more similar, so that the
-number of tokens on the other side varies.
+Moved words are also lost if they left the window's position. If they stay in their sentences, that
+happens only at the window's ends: a sentence partly in the window has its words anywhere in the
+other text. It is counted completely or not at all, whichever is more similar, so that the number of
+tokens on the other side varies.
 
-Window starts are independent of passage starts, so the probability is a mean over all offsets
-between them. The surroundings of a passage share nothing.
+The probability is a mean over all offsets between windows and the passage, whose surroundings share
+nothing.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class SearchPlan:
     """Conditions on a passage.
 
     ``threshold`` is the least similarity. Passages with ``hits`` common min-hashes, or all with 0,
-    are compared exactly. With ``times``, the similarity is the share of the query that a passage of
-    any length contains, if it weighs at most ``times`` the query; min-hashes are not used then.
+    are compared exactly. With ``times``, the similarity is the share of the query in a passage of
+    at most ``times`` its weight, of any length; min-hashes are not used then.
     """
 
     threshold: Fraction
@@ -74,8 +74,8 @@ def make_search_plan(
 def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
     """Return the most min-hashes that keep the recall.
 
-    Each of ``num_perm`` min-hashes agrees independently with probability ``threshold``; the
-    probability that at least this many agree is ``recall`` or more. At least 1.
+    Each of ``num_perm`` min-hashes agrees independently with probability ``threshold``; at least
+    this many (1 or more) agree with probability ``recall`` or more.
     """
     tail = Fraction(0)
     for hits in range(num_perm, 0, -1):
@@ -116,10 +116,10 @@ def passage_recall(
 ) -> float:
     """Return the probability that a window finds a passage.
 
-    The passage has ``n_tokens`` different tokens. Windows of ``length`` tokens begin every ``step``
-    of them, at most ``length``; one is found that is similar by ``seed_threshold`` to the text in
-    its position. Words are shuffled within sentences of ``sentence`` tokens, which make up the
-    passage; 1 means no shuffling.
+    The passage has ``n_tokens`` different tokens. Windows of ``length`` tokens begin every
+    ``step``, at most ``length``; one must be similar by ``seed_threshold`` to the text in its
+    position. Words are shuffled within sentences of ``sentence`` tokens, which make up the passage;
+    1: not at all.
 
     One of overlapping windows is counted, so the true probability is at least this if words were
     changed independently and moved at random. Cost O(step + sentence^3 n^(1/2)) after a table of n
@@ -134,11 +134,7 @@ def choose_seed_threshold(
     """Return the greatest seed threshold with at least this ``passage_recall``.
 
     It is at most ``similarity``. With a recall of 1, it covers any choice of changed words.
-
-    Raises
-    ------
-    InvalidParameterError
-        If windows may share nothing with a passage, so that no threshold suffices.
+    InvalidParameterError if no threshold suffices, as windows may share nothing with a passage.
     """
     chances = _Chances(n_tokens, similarity, length, step, 1)
     low, high = 0, _common(length, similarity)
@@ -200,7 +196,6 @@ class _Chances:
         }
 
     def recall(self, seed_threshold: Fraction) -> float:
-        """Return the probability that any window is similar enough."""
         found = 0.0
         tails = {parts: self._tail(parts, seed_threshold) for parts in self._spreads}
         for (parts, n_apart), count in self._ways.items():

@@ -1,10 +1,9 @@
 """Find equal token runs of documents and choose the removals.
 
-Every window of ``min_tokens`` tokens has a sample, and equal windows have equal samples. So
-documents are first matched by the samples of all texts, grouped by value, and only documents with a
-shared sample are read completely. After a removal, windows across the joint have new samples. They
-are compared with the samples of all texts afterwards; on a match, the documents with that sample
-are added, and the removal is repeated.
+Equal windows of ``min_tokens`` tokens have equal samples. So documents are first matched by the
+samples of all texts, grouped by value, and only documents with a shared sample are read completely.
+Windows across the joint of a removal have new samples, compared with all texts' samples afterwards;
+on a match, the documents with that sample are added, and the removal is repeated.
 """
 
 from __future__ import annotations
@@ -89,8 +88,8 @@ def _lengths(min_tokens: int) -> tuple[int, int]:
 class Repeats(Rows):
     """Removed token runs, each with an equal kept run.
 
-    Rows are sorted by document and start. Tokens are counted in the document, ``stops`` and
-    ``kept_stops`` are exclusive. Runs of a document do not overlap.
+    Rows are sorted by document and start. Tokens are counted in the document, stops are exclusive.
+    Runs of a document do not overlap.
     """
 
     documents: Int64s
@@ -113,18 +112,18 @@ def find_repeats(
 
     ``each_part`` yields ``sample_windows`` of the documents, numbered from 0, and ``read`` the
     tokens of documents in ascending order; values may be a memory map. ``order`` has the numbers of
-    all documents; the first copy in this order is kept. A run has ``min_tokens`` or more. Only
+    all documents; the first copy in this order stays. A run has ``min_tokens`` or more. Only
     windows that at least ``min_documents`` have before any removal are removed; with 1 or 2, also
-    repeats within a document, without overlap. The first ``n_against`` documents of the order stay
-    whole, and only their windows are removed from the others; with 0, all documents lose the
-    windows of earlier ones.
+    repeats within a document. The first ``n_against`` documents of the order stay whole, and only
+    their windows are removed from the others; with 0, all documents lose the windows of earlier
+    ones.
 
     Documents are cut in ``order``. From left to right, a window of ``min_tokens`` tokens is removed
     if it occurs in the remainder of an earlier document, or earlier in the remainder of the same
-    document without overlap. The joined remainder is scanned again until nothing is removed: no
-    window of the remainder occurs twice without overlap. All runs are compared token by token. A
-    run across a joint makes several rows. If a later scan removes tokens that an earlier row of the
-    document names as kept, that row names their kept copies instead.
+    document without overlap. The joined remainder is scanned again until no window of it occurs
+    twice without overlap. All runs are compared token by token. A run across a joint makes several
+    rows. If a later scan removes tokens that an earlier row of the document names as kept, that row
+    names their kept copies instead.
 
     Time is linear in the number of tokens. Memory is 30 bytes per shared sample, a bit per token of
     the documents that share one, and more if shorter runs are frequent; the caller holds the tokens
@@ -179,9 +178,9 @@ def find_repeats(
 class _Meeting:
     """Find the shared samples of a part.
 
-    ``stays`` marks documents that stay whole: a sample is shared if it is in such a document and in
-    another. None if no document does: a sample is shared if it occurs twice. It must be in
-    ``min_documents``, if more than 2. ``of_joints`` are ascending hashes shared with a joint only.
+    A sample is shared if it is in a document that ``stays`` and in another, or twice if ``stays``
+    is None, and in ``min_documents``, if more than 2. ``of_joints`` are ascending hashes shared
+    with a joint only.
     """
 
     stays: Bools | None
@@ -260,7 +259,7 @@ def _remove(
 ) -> tuple[Int64s, Uint64s]:
     """Cut documents in order, comparing windows with these sample hashes.
 
-    Returns a row per removed run: its first and last token (exclusive), and the first kept token,
+    Returns rows of first token, last token (exclusive) and first kept token of each removed run,
     counted through all documents; and the hashes of samples across joints.
     """
     values, offsets = tokens.values, tokens.offsets

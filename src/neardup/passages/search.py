@@ -1,10 +1,10 @@
 """Search a segment for passages similar to many queries.
 
-First, candidate starts are found by the rarest tokens (``kernels.passage.lookups``), then by all
-tokens (``kernels.passage.narrowing``). Passages at these starts are compared with the query
-(``kernels.passage.matches``): all of them, so that none is missed, or with a recall below 1 only
-those with enough common min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without
-min-hashes, cost grows with the square of a query's length, with them about linearly.
+Candidate starts are found by the rarest tokens (``kernels.passage.lookups``), then by all tokens
+(``kernels.passage.narrowing``). Passages at these starts are compared with the query
+(``kernels.passage.matches``): all of them, or with a recall below 1 only those with enough common
+min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without min-hashes, cost grows with the
+square of a query's length, with them about linearly.
 """
 
 from __future__ import annotations
@@ -88,9 +88,8 @@ class Batch:
 class SegmentHits(Rows):
     """Passages of one segment similar to queries, one row each.
 
-    ``queries`` are ascending numbers of queries; positions ascend within a query. ``starts`` and
-    ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over ``either`` is the
-    similarity.
+    ``queries`` ascend, and positions within a query. ``starts`` and ``stops`` (exclusive) are
+    tokens, counted through the segment; ``shared`` over ``either`` is the similarity.
     """
 
     queries: Int64s
@@ -103,10 +102,10 @@ class SegmentHits(Rows):
 class SegmentSearcher:
     """Search one segment for queries, from any number of threads.
 
-    Data that need a scan of the whole segment are computed once and kept: token positions, the
-    inverse document frequencies of the vocabulary, if tokens have any, the extents and least
-    weights of passages by weight class, and scratch memory per concurrent thread. ``forget`` frees
-    most of it; all but the extents is recomputed in a tenth of the time.
+    Data from a scan of the whole segment are kept: token positions, inverse document frequencies,
+    if tokens have any, the extents and least weights of passages by weight class, and scratch
+    memory per concurrent thread. ``forget`` frees most of it; all but the extents is recomputed in
+    a tenth of the time.
     """
 
     def __init__(
@@ -186,7 +185,6 @@ class SegmentSearcher:
     def _find_ranges(
         self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits
     ) -> Int64s:
-        """Find ranges of starts of possibly similar passages, by query."""
         totals, threshold = batch.totals, limits.threshold
         has_weight = np.flatnonzero(totals > 0)
         found, heaviest = [np.empty((0, 3), np.int64)], [np.empty(0, np.float64)]
@@ -368,8 +366,6 @@ class SegmentSearcher:
         lows: Int64s,
         highs: Int64s,
     ) -> Iterator[Int64s]:
-        """Yield passages that are similar enough by an exact comparison."""
-
         def compare(done: int, room: Int64s) -> tuple[Int, Int]:
             with self._scratch() as scratch:
                 return matches.compare_regions(

@@ -47,9 +47,9 @@ def fill_in_parts(
 ) -> Iterator[Int64s]:
     """Run a kernel over items, yielding its results in parts.
 
-    ``fill`` gets the first unprocessed item and an array with ``n_columns``. It processes as many
-    items as fit, and returns the next item and the number of written rows. The array grows if a
-    single item does not fit. A part is overwritten by the next one.
+    ``fill`` gets the first unprocessed item and an array with ``n_columns``, processes as many
+    items as fit, and returns the next item and the number of rows. The array grows if an item does
+    not fit. A part is overwritten by the next one.
     """
     done = 0
     room: Int64s = np.empty((_FIRST_ROOM, n_columns), np.int64)
@@ -89,9 +89,8 @@ class PassageSegment:
     """An open segment of documents.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are ascending token hashes; document
-    d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``. ``ids`` are large strings,
-    also for integers; ``id_type`` is their input type. ``files`` are the file lists of texts joined
-    from several files, or None.
+    d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``. ``ids`` are large strings;
+    ``id_type`` is their input type. ``files`` are the lists of joined files, or None.
     """
 
     name: str

@@ -35,10 +35,9 @@ class PassageScheme:
     """Scheme of a passage index: equal schemes yield equal windows.
 
     Units of a text are ``shingles``: tokens, or runs of ``ngram`` tokens. ``weighting`` defines the
-    effect of copies. A passage of ``min_tokens`` tokens is certainly found; half of it doubles the
-    size of the windows. With ``num_perm`` hash functions, an estimate of a similarity J has a
-    standard error of sqrt(J (1 - J) / num_perm); 0 stores no windows, and searches compare all
-    possibly similar passages.
+    effect of copies. Passages of ``min_tokens`` tokens are certainly found; half of it doubles the
+    size of the windows. With ``num_perm`` hash functions, estimates of a similarity J have a
+    standard error of sqrt(J (1 - J) / num_perm); 0 stores no windows: all candidates are compared.
     """
 
     shingles: ShingleScheme
@@ -144,9 +143,8 @@ class WindowLists:
 
     ``keys`` ascend; the windows of key k are rows ``offsets[k]`` to ``offsets[k + 1]``. A window is
     the sub-texts that start at tokens a to b and end at c to d, both inclusive: ``starts`` are a,
-    counted through all texts, ascending within a key; ``spans`` are b - a, c - b and d - c, with
-    65,535 for wider ones; ``wide_rows`` lists the rows with such a span, ``wide_spans`` their three
-    spans.
+    counted through all texts, ascending within a key; ``spans`` are b - a, c - b and d - c, 65,535
+    if wider: these rows are in ``wide_rows``, and their three spans in ``wide_spans``.
     """
 
     keys: Uint64s
@@ -326,8 +324,8 @@ class PassageQueries:
     def hash(self, chosen: Int64s) -> tuple[npt.NDArray[np.uint64], Bools]:
         """Return the identities of each query's least hash values.
 
-        A row per query. Also returns a mask of the queries with a weighted token; the rows of all
-        other queries are invalid, and these queries find nothing.
+        A row per query, and a mask of queries with a weighted token; other rows are invalid, and
+        their queries find nothing.
         """
         weighting, seeds = self.scheme.weighting, self.scheme.seeds
         keys = np.zeros((len(chosen), len(seeds)), np.uint64)

@@ -83,20 +83,9 @@ _HEADERS = {
 class Service:
     """The indexes, and the work of requests on them.
 
-    Parameters
-    ----------
-    indexes
-        Indexes to serve.
-    tokens
-        Tokens of requests; None answers everybody.
-    max_body
-        Size of the largest body, in bytes.
-    max_seconds
-        Time in which a body must arrive, and an operation must end.
-    workers
-        Threads that look up; half as many processes do heavy work.
-    log
-        Receives a line per request.
+    ``tokens`` None answers everybody. A body has at most ``max_body`` bytes; its arrival, and an
+    operation, take at most ``max_seconds``. ``workers`` threads look up; half as many processes do
+    heavy work. ``log`` receives a line per request.
     """
 
     def __init__(
@@ -287,7 +276,6 @@ def make_app(service: Service, host: str) -> Frame:
 
 
 async def _answer_error(service: Service, request: Request, error: Exception) -> Response:
-    """Answer a failed request, and log server errors without texts."""
     known = {"route": request.scope.get(_ROUTE), "id": request.scope.get(_REQUEST_ID)}
     if isinstance(error, Problem):
         problem = error
@@ -331,15 +319,8 @@ def check_address(host: str, *, has_tokens: bool) -> None:
 class Frame:
     """Wrapper of the application: access, headers, log and metrics.
 
-    Parameters
-    ----------
-    app
-        Application to wrap.
-    service
-        Has the tokens, the log and the metrics.
-    host
-        Address of the service. Without tokens, requests must name this machine, so that a page
-        of another site cannot reach the service under a name that it lets point here.
+    ``host`` is the service's address. Without tokens, requests must name this machine, so that a
+    page of another site cannot reach the service under a name that it lets point here.
     """
 
     def __init__(self, app: ASGIApp, service: Service, host: str) -> None:
@@ -495,14 +476,7 @@ def address_of(listener: socket.socket) -> str:
 def run(service: Service, options: ServeOptions, announce: Callable[[str], object]) -> None:
     """Serve until SIGINT or SIGTERM.
 
-    Parameters
-    ----------
-    service
-        Service to run.
-    options
-        Host and port.
-    announce
-        Receives the URL when the service listens.
+    ``announce`` receives the URL when the service listens.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     _allow_open_files()

@@ -312,7 +312,6 @@ def _open(url: str, token: str | None, timeout: float) -> httpx.Client:
 def _send(
     client: httpx.Client, method: str, path: str, values: dict[str, Any], media: str = _JSON
 ) -> httpx.Response:
-    """Send parameters or a body, and return the answer."""
     import httpx
 
     headers = {"accept": media, "content-type": _JSON}

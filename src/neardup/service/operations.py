@@ -38,23 +38,11 @@ Work = Literal["read", "write", "process", "stream"]
 class Operation:
     """A request that the service answers.
 
-    Parameters
-    ----------
-    method, path, name, summary
-        As in OpenAPI.
-    run
-        Function of the index, or of all indexes, and of the request; the function of a ``process``
-        takes the request, and what opens the index in another process.
-    answer, asked
-        Types of the answer and of the request: the body of a POST or PUT, else parameters.
-    role
-        Role that the token needs.
-    work
-        Where the function runs.
-    kind
-        Kind of indexes that have the operation, if not both.
-    media
-        Media types of the answer.
+    ``method``, ``path``, ``name`` and ``summary`` are as in OpenAPI. ``run`` takes the index, or
+    all indexes, and the request; in a ``process`` it takes the request, and a function that opens
+    the index. ``asked`` is the type of a POST or PUT body, else of parameters. The token needs
+    ``role``; ``work`` is where ``run`` is called. ``kind`` is the kind of indexes with this
+    operation, None for both; ``media`` are the types of the answer.
     """
 
     method: str

@@ -50,14 +50,8 @@ _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 class Bodies:
     """Reader of bodies within a common memory budget.
 
-    Parameters
-    ----------
-    most_bytes
-        Size of the largest body.
-    seconds
-        Time in which a body must arrive.
-    record
-        Receives the memory that all bodies hold, in bytes, whenever it changes.
+    A body has at most ``most_bytes`` and arrives within ``seconds``. ``record`` receives the memory
+    of all bodies, in bytes, whenever it changes.
     """
 
     def __init__(self, most_bytes: int, seconds: float, record: Callable[[int], object]) -> None:
@@ -168,16 +162,8 @@ _LONGEST_DETAIL = 2000
 class Problem(Exception):
     """Ends a request with a status.
 
-    Parameters
-    ----------
-    status
-        Of HTTP.
-    detail
-        Expected value, received value, and remedy.
-    error
-        Class of the exception that the client raises.
-    headers
-        More headers of the answer.
+    ``detail`` has the expected value, the received value, and the remedy; ``error`` is the class of
+    exception that the client raises.
     """
 
     def __init__(
@@ -251,16 +237,9 @@ EVERYTHING = Grant()
 class TokenFile:
     """File of tokens, read again when it changes.
 
-    Parameters
-    ----------
-    path
-        A line is a token, optionally followed by ``role=read`` or ``role=write`` and ``name=NAME``.
-        Empty lines and lines that begin with ``#`` are skipped.
-
-    Raises
-    ------
-    ReadError, InvalidParameterError
-        If the file cannot be read, others may read it, or a line is wrong.
+    A line is a token, optionally followed by ``role=read`` or ``role=write`` and ``name=NAME``.
+    Empty lines and lines that begin with ``#`` are skipped. ReadError or InvalidParameterError if
+    the file cannot be read, others may read it, or a line is wrong.
     """
 
     def __init__(self, path: Path) -> None:
@@ -269,11 +248,9 @@ class TokenFile:
         self._grants = _read_grants(path)
 
     def refresh(self) -> NeardupError | bool:
-        """Read the file if it has changed.
+        """Read the file if it has changed, and return whether it has.
 
-        Returns
-        -------
-        Whether it has changed; or the error of a file that is wrong, whose former tokens stay.
+        Returns the error of a wrong file, whose former tokens stay.
         """
         state = _state_of(self._path)
         if state == self._state:

@@ -31,21 +31,9 @@ _MOST_OPEN = 64
 class ServedIndex:
     """An index, its name, and its last failed read's error.
 
-    Parameters
-    ----------
-    name
-        Part of the addresses of its operations.
-    folder
-        Of the index; opened here.
-    tokenizer
-        The ``tokenizer.json`` file of the index, if it was made with one.
-    is_writable
-        Whether the service changes it.
-
-    Raises
-    ------
-    ReadError, IndexFormatError
-        If the index cannot be read.
+    ``name`` is part of the addresses of its operations. ``tokenizer`` is the ``tokenizer.json``
+    file of the index, if any. The service changes it if it ``is_writable``. ReadError or
+    IndexFormatError if it cannot be read.
     """
 
     def __init__(
@@ -87,12 +75,7 @@ def open_all(
 ) -> list[ServedIndex]:
     """Open the indexes that are named on the command line.
 
-    Parameters
-    ----------
-    arguments
-        Folders, each optionally behind ``NAME=``; the default name is that of the folder.
-    tokenizer, is_writable
-        As for ``ServedIndex``.
+    ``arguments`` are folders, each optionally behind ``NAME=``; the default is the folder's name.
     """
     folders: dict[str, Path] = {}
     for argument in arguments:
@@ -136,10 +119,7 @@ class WorkError(Exception):
 class Log:
     """Writes one line of JSON per event.
 
-    Parameters
-    ----------
-    write
-        Receives the lines, standard error by default; None discards them.
+    ``write`` receives the lines, standard error by default; None discards them.
     """
 
     def __init__(self, write: Callable[[str], object] | None = sys.stderr.write) -> None:

@@ -1,7 +1,7 @@
 """Worker processes for heavy operations, killed at the deadline.
 
-A kernel that compares repetitive texts runs for minutes, and a thread cannot be ended. anyio, which
-Starlette brings along, has a pool of processes that are killed when the caller is cancelled.
+Kernels compare repetitive texts for minutes, and a thread cannot be ended. anyio, which comes with
+Starlette, has a pool of processes that are killed when the caller is cancelled.
 """
 
 from __future__ import annotations
@@ -69,7 +69,6 @@ async def run_in_process(
 def _call(
     parent: int, folder: str, work: Callable[..., bytes], arguments: tuple[Any, ...]
 ) -> bytes:
-    """Call a function in this worker process."""
     _prepare(parent)
     tempfile.tempdir = folder
     _limit_memory()
@@ -184,7 +183,6 @@ def _reading(texts: list[str | m.NamedText]) -> ReadOptions | None:
 
 
 def _answer(table: pa.Table, summary: Mapping[str, Any], limit: int | None, media: str) -> bytes:
-    """Write rows and summary as JSON or an Arrow stream."""
     n_rows, rows = len(table), table.slice(0, limit)
     if media != ARROW:
         answer = {"n_rows": n_rows, "rows": rows.to_pylist(), "summary": summary}
