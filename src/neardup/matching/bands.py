@@ -42,9 +42,9 @@ class Banding:
     def steepest(self) -> float:
         """Return the Jaccard similarity at the S-curve's steepest point.
 
-        ((r - 1) / (b r - 1))^(1 / r): there the second derivative is 0, (r - 1)(1 - s^r) = (b - 1)
-        r s^r. With one row per band the curve is steepest at 0. For many bands and rows it is near
-        (1 / b)^(1 / r).
+        ((r - 1) / (b r - 1))^(1 / r), where (r - 1)(1 - s^r) = (b - 1) r s^r: the second derivative
+        is 0. With one row per band the curve is steepest at 0. It is near (1 / b)^(1 / r) for many
+        bands and rows.
         """
         if self.rows == 1:
             return 0.0
@@ -62,10 +62,7 @@ class Banding:
 
 
 def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
-    """Return whether the bands reach a recall at this similarity.
-
-    Fractions decide if floating point is too close.
-    """
+    """Return whether the bands reach a recall, decided exactly."""
     difference = banding.candidate_probability(float(jaccard)) - float(recall)
     if abs(difference) > _TOO_CLOSE:
         return difference > 0
@@ -140,7 +137,6 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
 
 
 def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> int | None:
-    """Return the fewest bands that reach the recall, or None."""
     if jaccard >= 1:
         return 1
     if recall >= 1 or not reaches(Banding(most, rows), jaccard, recall):

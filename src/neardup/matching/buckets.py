@@ -56,9 +56,9 @@ def bucket_documents(
 ) -> Buckets:
     """Sort documents with equal keys into buckets of each band.
 
-    ``band_key`` returns the keys of all documents in one band, which is a block of the runner's
-    work. Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes per
-    document for each band at work, 4 bytes per document and band in the result.
+    ``band_key`` returns all documents' keys of 64 bits in one band, one block of the runner's work.
+    Time O(n_bands * n log n), memory 20 bytes per document for each band at work, 4 bytes per
+    document and band in the result.
     """
     numbers = _no_buckets(n_bands, n_documents)
 
@@ -87,7 +87,6 @@ def _sort_band(band_key: Callable[[int], Uint64s], numbers: Int32s, band: int) -
 
 
 def _number_buckets(numbers: Int32s, sizes_of_bands: Iterable[Int64s]) -> Buckets:
-    """Assign consecutive numbers to the buckets of all bands."""
     sizes, n_buckets = [np.empty(0, np.int64)], 0
     for row, of_band in zip(numbers, sizes_of_bands, strict=True):
         row[row >= 0] += n_buckets
@@ -101,9 +100,8 @@ def _number_buckets(numbers: Int32s, sizes_of_bands: Iterable[Int64s]) -> Bucket
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
     """List edges between each key's first document and other documents.
 
-    ``keys`` are 64-bit keys of up to 2^32 documents. A group has no edges if all of its documents
-    ``are_ignored``. Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16
-    bytes per edge.
+    There are up to 2^32 documents. A group has no edges if all of its documents ``are_ignored``.
+    Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16 bytes per edge.
     """
     keys = np.ascontiguousarray(keys)
     packed, index_mask = _sort_keys(keys)
@@ -118,8 +116,8 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
 def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
     """Return documents packed and sorted by key, with their mask.
 
-    A key is cut to the bits that a document's index leaves free in 64, because a single number is
-    the fastest to sort. At 2^30 documents 34 bits of a key remain. Kernels compare full keys.
+    A key is cut to the bits that a document's index leaves free in 64 (34 at 2^30 documents):
+    single numbers sort fastest. Kernels compare full keys.
     """
     index_bits = max(1, int(len(keys) - 1).bit_length())
     index_mask = np.uint64((1 << index_bits) - 1)
@@ -141,10 +139,9 @@ def list_keys(buckets: Buckets) -> KeyLists:
 def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
     """List keys of documents with equal 64-bit band keys.
 
-    ``keys`` has shape (n_documents, n_bands). Keys match only within a component, if these are
-    given: they are salted by the number of the component. A key that one document has alone is left
-    out. Time O(n_bands * n log n), memory about 50 bytes per document for the band at work, at most
-    8 bytes per document and band in all.
+    ``keys`` has shape (n_documents, n_bands). Keys match only within one of the ``components``, if
+    given. A key that one document has alone is left out. Time O(n_bands * n log n), memory about 50
+    bytes per document for the band at work, at most 8 bytes per document and band in all.
     """
     n_documents, n_bands = keys.shape
     numbers = _no_buckets(n_bands, n_documents)
@@ -164,10 +161,10 @@ def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyList
     Sets that look under all keys find partners in either direction.
 
     Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
-    overlap + 1`` rarest elements. Containment bounds only the size of the contained set, so all
-    elements of the other set are keys. A weighted set's prefix ends when the rest weighs less than
-    needed. Elements of a single set are left out. Memory 20 bytes per element while it works, 32
-    per weighted one, and 4 bytes per key (Xiao et al. 2008, section 3).
+    overlap + 1`` rarest elements. Containment bounds only the contained set's size, so all elements
+    of the other set are keys. A weighted set's prefix ends when the rest weighs less than needed.
+    Elements of a single set are left out. Memory 20 bytes per element while it works, 32 per
+    weighted one, and 4 bytes per key (Xiao et al. 2008, section 3).
     """
     n = len(sets)
     records, probing, indexing = _ranked_prefixes(sets, measure)
@@ -204,10 +201,7 @@ def _ranked_prefixes(
 
 @dataclass(frozen=True)
 class BucketJoinCounts(FilterCounts):
-    """Count pairs of a join through buckets.
-
-    ``verified`` pairs share a bucket and were compared, ``results`` reach the threshold.
-    """
+    """Counts of pairs that share a bucket, and of similar ones."""
 
     verified: int
     results: int
@@ -224,10 +218,9 @@ def join_buckets(
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find similar pairs of sets that share a bucket.
 
-    Parameters, results and errors as in ``Join.run``. Every pair found is right, but pairs that
-    share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
-    weights. All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket,
-    and 4 bytes per set and thread. Nothing is reported.
+    Parameters, results and errors as in ``Join.run``. Plain sets are not empty; scores of weighted
+    ones are common weights. All sets of a bucket are compared with each other. Memory 4 bytes per
+    set and bucket, and 4 bytes per set and thread. Nothing is reported.
     """
     n = len(sets)
     lists = list_members(buckets)
@@ -276,11 +269,11 @@ _MOST_WORDS = 1024
 def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     """Make a filter of each document from its shingle hashes.
 
-    A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
-    more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
-    no pair is lost. Filters rule out 95 and 99 % of the false candidates of Jaccard similarity 0.8
-    on package descriptions (22 bytes per document) and licences (57), and 97 and 93 % at
-    containment 0.9. Four bits would leave 2 and 0.3 % fewer candidate documents, and cost more.
+    A filter has a power of two of bits, 64 to 2^16, two or more per shingle up to that size.
+    Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that no
+    pair is lost. Filters rule out 95 and 99 % of the false candidates of Jaccard similarity 0.8 on
+    package descriptions (22 bytes per document) and licences (57), and 97 and 93 % at containment
+    0.9.
     """
     n = len(lists)
     offsets: Int64s = np.empty(n + 1, np.int64)
@@ -336,22 +329,16 @@ def sieve_components(
 ) -> Int64s:
     """Split components by candidate pairs that pass the filters.
 
-    Candidates are pairs of one component that have the same key in the same band, and whose
-    filters do not prove them to be below the threshold. Without filters, as for weighted sets,
-    every component stays whole. Documents are in keep order, whatever their components; for
-    one-sided measures the later document of a pair is x. Documents that ``are_fixed`` are compared
-    with each other only ``with_fixed``. With ``either_way`` a pair counts if it is similar in one
-    direction.
+    Candidates have the same component and the same key in the same band, and filters do not prove
+    them to be below the threshold. Without filters, as for weighted sets, every component stays
+    whole. Documents are in keep order; for one-sided measures the later document of a pair is x.
+    Documents that ``are_fixed`` are compared with each other only ``with_fixed``. With
+    ``either_way`` a pair counts if it is similar in one direction.
 
-    Returns
-    -------
-    For each document the first one of its new component, itself if it is alone.
-
-    Notes
-    -----
-    The result depends only on the documents of each component. Components of more than
-    ``MOST_SIEVED`` documents, or with more than 4096 pairs per document in their buckets, stay
-    whole. Kernels hold no lock: threads may sieve different components at the same time.
+    Returns the first document of each document's new component. The result depends only on the
+    documents of each component. Components of more than ``MOST_SIEVED`` documents, or with more
+    than 4096 pairs per document in their buckets, stay whole. Kernels hold no lock: threads may
+    sieve different components at the same time.
     """
     n, n_bands = keys.shape
     order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)

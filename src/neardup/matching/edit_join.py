@@ -90,8 +90,7 @@ _LENGTH_SQUARED = 12_000
 class PartnerRanges:
     """Possible partners of each string, in order of length.
 
-    String x may differ in ``allowed[x]`` edits from shorter strings. ``first_partner[x]`` is the
-    first string that is long enough.
+    String x may differ in ``allowed[x]`` edits from shorter strings, from ``first_partner[x]`` on.
     """
 
     lengths: Int64s
@@ -116,8 +115,8 @@ class PartnerRanges:
 def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
     """Choose the size of q-grams.
 
-    Long q-grams are rarer, short ones help more strings. A string of fewer than q * (D + 1) tokens
-    cannot be looked up; with the size chosen only one in 20 is so short.
+    Long q-grams are rarer, but a string of fewer than q * (D + 1) tokens cannot be looked up. With
+    this size only one in 20 is so short.
     """
     shares = np.sort(lengths // (allowed + 1))
     share = int(shares[len(shares) // 20]) if len(shares) else 1
@@ -129,8 +128,8 @@ def index_grams(
 ) -> tuple[join.Grams, Postings]:
     """Rank all q-grams and index prefixes for longer partners.
 
-    The places of the index are positions in the strings. One extra token, after the last q-gram, is
-    in all strings, at place 0.
+    Places are positions in the strings. One extra token, after the last q-gram, is in all at place
+    0.
     """
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
@@ -179,10 +178,9 @@ class EditJoinCounts(FilterCounts):
     ``hits`` counts postings of the q-grams looked up, and all strings of the other collection per
     string that is not looked up; ``after_length`` hits of fitting length that come first;
     ``after_position`` pairs with a common q-gram at fitting positions, or of a string not looked
-    up; ``after_parity`` pairs within the distance by the parities of their tokens, and
-    ``after_suffix`` by halving their q-grams (both 0 except for PPJoin+; All-Pairs ignores
-    positions); ``verified`` pairs with enough common q-grams, whose distance is computed;
-    ``results`` pairs within the distance.
+    up; ``after_parity`` and ``after_suffix`` pairs within the distance by the parities of their
+    tokens and by halving their q-grams (both 0 except for PPJoin+; All-Pairs ignores positions);
+    ``verified`` pairs whose distance is computed.
     """
 
     hits: int
@@ -198,14 +196,14 @@ class EditJoinCounts(FilterCounts):
 class EditJoin(Distances, Join):
     """Exact join of token strings by edit distance.
 
-    A token is a hash. An empty string is similar to nothing. ``qgram`` is the tokens per q-gram of
-    the candidate index, chosen if None. ``allpairs`` filters by prefix and length, ``ppjoin`` also
-    by the places of q-grams, ``ppjoin+`` also by parities and suffix. All find the same pairs. With
-    ``keys``, only pairs of strings of equal keys are found.
+    An empty string is similar to nothing. ``qgram`` is the tokens per q-gram of the candidate
+    index, chosen if None. ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places
+    of q-grams, ``ppjoin+`` also by parities and suffix. All find the same pairs. With ``keys``,
+    only pairs of strings of equal keys are found.
 
-    A string is compared with all strings of fitting length, without q-grams, if edits may touch all
-    of its q-grams, or if a lookup would return more strings. Memory about 50 bytes per token, 12
-    per pair found, and 4 bytes per string and thread.
+    A string is compared with all strings of fitting length if edits may touch all of its q-grams,
+    or if a lookup would return more strings. Memory about 50 bytes per token, 12 per pair found,
+    and 4 bytes per string and thread.
 
     References
     ----------

@@ -1,7 +1,6 @@
 """Define joins that find all similar pairs of records.
 
-A record is a set of shingles or a string of tokens. Joins process each record once, also if several
-documents have it.
+A record is a set of shingles or a string of tokens, processed once if several documents have it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ from neardup.tables import (
 
 Sets = ShingleSets | WeightedSets
 SetsT = TypeVar("SetsT", bound=Sets)
-# Records of documents.
 Compared = Sets | TokenLists
 
 # Elements of sets that are salted at a time, 40 bytes each.
@@ -51,10 +49,7 @@ _AT_ONCE = 1 << 20
 
 
 def salt(values: Uint64s, keys: Uint64s) -> Uint64s:
-    """Combine hashes with the keys of their documents.
-
-    Documents of different keys share no hash then, so that joins need not know the keys.
-    """
+    """Combine hashes with keys, so that different keys share none."""
     # Order among values of one key changes no more than where it begins.
     with np.errstate(over="ignore"):
         salted: Uint64s = values + keys
@@ -67,10 +62,7 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
 
 
 def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
-    """Salt the elements of each set with its key.
-
-    The elements change in place, sorted again. Memory is used for some of the sets at a time.
-    """
+    """Salt the elements of each set with its key, in place."""
     for start, stop in cut_runs(sets.sizes, _AT_ONCE):
         sizes, starts = sets.sizes[start:stop], sets.starts[start:stop]
         owners = np.repeat(np.arange(len(sizes)), sizes)
@@ -242,14 +234,8 @@ class Join(Scored):
         For a join of two collections, ``sides`` has ``LEFT``, ``RIGHT``, both or neither (0) for
         each record, and pairs are of different collections. If all records are also ``FIRST`` or
         ``SECOND``, a pair has one of each. The runner reports probed records as stage ``join``.
-
         Pairs ascend, the left record before the right one, unless the join is directed. They do not
-        depend on the runner.
-
-        Raises
-        ------
-        ResultLimitError
-            At more than ``limit`` pairs.
+        depend on the runner. ResultLimitError at more than ``limit`` pairs.
         """
 
     @abstractmethod
@@ -269,10 +255,7 @@ class Join(Scored):
 
     @abstractmethod
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Return whether records of these extents may be similar.
-
-        The extent of a record is its number of elements, or its total weight.
-        """
+        """Return whether records of these sizes or total weights may match."""
 
 
 class Costs(NamedTuple):
@@ -318,8 +301,7 @@ def probe_pieces(
 ) -> Iterator[tuple[int, Columns]]:
     """Probe records in pieces, yielding each piece's end and rows.
 
-    ``make_scratch`` makes the scratch memory of one thread, which ``probe`` restores. Every piece
-    adds to ``counts``.
+    ``make_scratch`` makes the scratch memory of one thread, which ``probe`` restores.
     """
     idle: SimpleQueue[S] = SimpleQueue()
 
@@ -359,12 +341,8 @@ def collect_pairs(
 
     Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
     one, is the first; else the lesser one is. The runner, if any, reports the number of probed
-    records so far as stage ``join``.
-
-    Raises
-    ------
-    ResultLimitError
-        As soon as there are more than ``limit`` pairs.
+    records so far as stage ``join``. ResultLimitError as soon as there are more than ``limit``
+    pairs.
     """
     found: list[Columns] = [(np.empty(0, np.int32),) * 3]
     n_results = 0
@@ -450,9 +428,9 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
     """Sort the elements of sets by rarity.
 
     Elements that only one set has are left out: in the whole run they come first and match nothing.
-    Ties between equally frequent elements go by first appearance. Time linear but for the sort of
-    distinct elements. Memory while it works: 4 bytes per element, and up to 50 per distinct
-    element. The result: 4 bytes per element that several sets have.
+    Ties go by first appearance. Time linear but for the sort of distinct elements. Memory while it
+    works: 4 bytes per element, and up to 50 per distinct element. The result: 4 bytes per element
+    that several sets have.
     """
     sizes = sets.sizes[order]
     numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))
@@ -479,8 +457,8 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
     """Sort the values of each record by rarity.
 
-    All values stay, and a record may have a value several times. Record r's ``sizes[r]`` values
-    start at ``starts[r]``, one record after another.
+    All values stay, repeated ones too. Record r's ``sizes[r]`` values start at ``starts[r]``, one
+    record after another.
     """
     return rank_numbers(*number_values(values), starts, sizes)
 

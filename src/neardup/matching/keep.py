@@ -25,8 +25,8 @@ class KeepPolicy:
 
     ``rule`` is ``first``, ``longest`` or ``shortest`` (in characters), ``max`` or ``min`` (of a
     column), or ``priority`` (a column's values in the order of ``values``, others after them).
-    Nulls in a column come last. Ties go by the policy ``then``, and by input order where there is
-    none, or it ties as well. With ``keeps_none`` not even the first of equal documents stays.
+    Nulls come last. Ties go by the policy ``then``, if any, and at last by input order. With
+    ``keeps_none`` not even the first of equal documents stays.
     """
 
     rule: str

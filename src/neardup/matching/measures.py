@@ -36,10 +36,7 @@ def exact_count(name: str, value: Number) -> Fraction:
 
 
 def rising_distances(most: int) -> Iterator[int]:
-    """Yield rising distances to try in turn, then ``most``.
-
-    Powers of two that are below it.
-    """
+    """Yield the powers of two below ``most``, then ``most``."""
     for power in range(most.bit_length()):
         if 1 << power < most:
             yield 1 << power
@@ -47,10 +44,7 @@ def rising_distances(most: int) -> Iterator[int]:
 
 
 def falling_shares(floor: Fraction) -> Iterator[Fraction]:
-    """Yield thresholds above ``floor`` to try in turn, then ``floor``.
-
-    These are 19/20, 18/20 and so on.
-    """
+    """Yield 19/20, 18/20 and so on above ``floor``, then ``floor``."""
     for twentieths in range(19, 0, -1):
         if Fraction(twentieths, 20) > floor:
             yield Fraction(twentieths, 20)
@@ -62,10 +56,9 @@ _TOO_CLOSE = 1e-14
 
 
 def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
-    """Rank fractions densely from 0 for the largest.
+    """Rank fractions densely from 0 for the largest, exactly.
 
-    Equal fractions have equal ranks. Denominators are positive, numerators not negative, both below
-    2^63. Integers decide if floating point is too close.
+    Denominators are positive, numerators not negative, both below 2^63.
     """
     if not len(numerators):
         return np.empty(0, np.int64)
@@ -166,10 +159,7 @@ class Measure(ABC):
 
     @abstractmethod
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return exact numerators and denominators that rank pairs.
-
-        They order pairs as the values of the measure do, the most similar highest.
-        """
+        """Return numerators and denominators, the most similar pair highest."""
 
     def twins(self, sizes: Int64s) -> Int64s:
         """Return nonempty sets that reach the threshold with themselves."""
@@ -194,27 +184,27 @@ class Measure(ABC):
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
         """Return the range of candidate partners per set by size.
 
-        The stop is exclusive. Every pair occurs once: in a measure without direction the larger set
-        looks for the smaller one.
+        The stop is exclusive. Without a direction the larger set of a pair looks for the smaller
+        one.
         """
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.arange(len(sizes), dtype=np.int64)
 
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return prefixes of sets for probing and for indexing.
+        """Return prefixes of sets, in any order, for probing and indexing.
 
-        Sets are in any order. The first set of a pair at the threshold finds the second one;
-        without a direction each finds the other.
+        The first set of a pair at the threshold finds the second, without a direction each the
+        other.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         probing = self.size_bounds(distinct).probing[of_size]
         return probing, probing
 
     def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return a short and a long prefix of each set.
+        """Return a short and a long prefix of each set, in any order.
 
-        Sets are in any order. Two sets at the threshold share an element of one's short prefix and
-        the other's long prefix. In a measure without direction the smaller set has the short one.
+        Two sets at the threshold share an element of one's short prefix and the other's long
+        prefix. Without a direction the smaller set has the short one.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         bounds = self.size_bounds(distinct)
@@ -262,10 +252,7 @@ class Dice(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """Return the least Jaccard similarity at this threshold.
-
-        The two similarities rise and fall together.
-        """
+        """Return the Jaccard similarity of sets at this threshold."""
         return self.threshold / (2 - self.threshold)
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
@@ -375,10 +362,10 @@ class Overlap(Measure):
 
 
 class Hamming(Measure):
-    """Hamming distance |x ∪ y| - |x ∩ y|.
+    """Hamming distance |x ∪ y| - |x ∩ y|, at most the threshold.
 
-    The threshold is the largest distance. A distance is not one of the registered measures. Sets
-    without a common element may be within it, too: ``HammingJoin`` finds these.
+    It is not registered. Sets without a common element may be within it: ``HammingJoin`` finds
+    them.
     """
 
     name = "hamming"
@@ -447,7 +434,7 @@ class EditThreshold:
         return most
 
     def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators that rank pairs, the nearest highest.
+        """Return fractions that rank pairs, the nearest highest.
 
         These are similarities, or distances if ``max_distance`` limits them. ``longer`` is the
         length of each pair's longer string.
@@ -457,10 +444,7 @@ class EditThreshold:
         return longer - distances, longer
 
     def falling(self) -> Iterator[EditThreshold]:
-        """Yield limits that double the edits, ending with this limit.
-
-        The time of a comparison grows with the edits, so all steps take twice the last one.
-        """
+        """Yield limits that double the edits, ending with this limit."""
         if self.threshold is None:
             yield from map(EditThreshold, rising_distances(self.max_distance or 0))
             return

@@ -63,8 +63,7 @@ class JoinCounts(FilterCounts):
     ``hits`` counts postings of the tokens of probing prefixes in the other collection;
     ``after_size`` hits whose record has a fitting size and comes first; ``after_parity``,
     ``after_position`` and ``after_suffix`` postings, in PPJoin+ pairs, that pass the three filters
-    (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to the end,
-    ``results`` pairs at the threshold.
+    (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to the end.
     """
 
     hits: int
@@ -246,10 +245,9 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class HammingJoin(Distances, Join):
-    """Exact join of sets by their Hamming distance.
+    """Exact join of sets by their Hamming distance, the score.
 
-    Scores are distances. With ``keys``, which salt the elements, only pairs of sets of equal keys
-    are found.
+    With ``keys``, which salt the elements, only pairs of sets of equal keys are found.
     """
 
     sets: ShingleSets
@@ -291,7 +289,7 @@ class HammingJoin(Distances, Join):
         """Join sets by prefixes, then add pairs without common elements.
 
         Sets of sizes x and y at distance d have (x + y - d) / 2 common elements, at least one
-        unless x + y <= d. In that case any two sets are within d.
+        unless x + y <= d.
         """
         joined, counts = SetJoin(self.sets, self.measure, self.algorithm).run(sides, limit, runner)
         sizes = self.sets.sizes
@@ -345,8 +343,8 @@ def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Itera
 def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int64s:
     """Count the tokens before the rest weighs less than needed.
 
-    ``sums`` as of ``rank_weighted_sets``. Two sets that share the needed weight also share one of
-    these tokens, whatever the order of all tokens.
+    ``sums`` as of ``rank_weighted_sets``. Two sets that share the needed weight share one of these
+    tokens, whatever the order of all tokens.
     """
     lengths: Int64s = np.empty(len(needed), np.int64)
     weighted.weight_prefixes(ranked.starts, ranked.sizes, sums, needed, lengths)
@@ -356,7 +354,7 @@ def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int6
 def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
     """Return the least common weights at the threshold, rounded down.
 
-    The first is for any partner at the threshold, the second for one of at least the same weight.
+    The first is for any partner, the second for one of at least the same weight.
     """
     # c / (x + y - c) >= t and c <= y: c >= t * x. Of y >= x: c >= 2 * t * x / (1 + t).
     share = float(measure.threshold)
@@ -368,10 +366,9 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords
     """Sort elements of weighted sets by rarity and sum weights.
 
     Token k of all runs weighs ``sums[k + 1] - sums[k]``; sums may wrap around, differences do not.
-
     Elements of a single set are left out. The weight of an element is capped at its second largest
-    weight in any set, because no two sets share more. Memory 28 bytes per element
-    and up to 50 per distinct one while it works, then 16 per element of several sets.
+    weight in any set, because no two sets share more. Memory 28 bytes per element and up to 50 per
+    distinct one while it works, then 16 per element of several sets.
     """
     sizes = sets.sizes[order]
     starts: Int64s = np.cumsum(sizes) - sizes
@@ -405,8 +402,7 @@ class WeightedJoinCounts(FilterCounts):
 
     ``hits`` counts postings of the tokens of probing prefixes in the other collection;
     ``after_weight`` hits whose record weighs enough and comes first; ``after_position`` hits with
-    enough weight after them in both records; ``verified`` pairs whose common weight was summed up
-    to the end, ``results`` pairs at the threshold.
+    enough weight after them in both records; ``verified`` pairs whose weight was summed to the end.
     """
 
     hits: int

@@ -53,8 +53,8 @@ NO_DOCUMENTS: Int64s = np.empty(0, np.int64)
 class CandidateMatcher(ABC):
     """Comparison of documents with earlier documents that share a key.
 
-    If too many comparisons fail, later documents are compared only with documents that share rare
-    elements, and a similar pair must also share a key. Weighted sets use keys only.
+    If too many comparisons fail, later documents are compared only if they share rare elements,
+    too. Weighted sets use keys only.
     """
 
     def __init__(self, lists: KeyLists, measure: Measure, capacity: int | None) -> None:
@@ -77,9 +77,9 @@ class CandidateMatcher(ABC):
     def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
-        """Return a function comparing ranked sets with earlier ranked sets.
+        """Return a function comparing ranked sets from start to stop.
 
-        It takes start and stop; the first ``n_shown`` sets are already known.
+        It compares them with earlier ranked sets; the first ``n_shown`` are already known.
         """
 
     @abstractmethod
@@ -98,8 +98,8 @@ class CandidateMatcher(ABC):
     ) -> None:
         """Compare documents ``start`` to ``stop`` and enter them.
 
-        ``shown`` are the earlier documents whose sets are in memory. Without ``enters``, documents
-        are only compared with these.
+        ``shown`` are the earlier documents whose sets are in memory, the only partners without
+        ``enters``.
         """
         first = start
         while first < stop and not self._has_wasted_comparisons():
@@ -128,7 +128,6 @@ class CandidateMatcher(ABC):
             progress(stop)
 
     def _has_wasted_comparisons(self) -> bool:
-        """Return whether too many comparisons by key have failed."""
         n_compared, n_similar = self._comparisons.counts.tolist()
         is_so = n_compared - n_similar > PATIENCE * self.n_documents
         self._by_elements |= is_so and not self._measure.is_weighted
@@ -161,7 +160,7 @@ class Ranking:
     """Sets with ranked elements, and places for their prefixes.
 
     Key 2 t lists documents with element t in the short prefix, key 2 t + 1 documents with t only in
-    the long prefix: from place ``starts[key]`` on, of ``n_places`` in all.
+    the long prefix: from place ``starts[key]`` on.
     """
 
     sets: RankedSets
@@ -173,10 +172,10 @@ class Ranking:
 def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> Ranking:
     """Rank the elements of some documents' sets, the rarest first.
 
-    The least overlap depends on both sizes. Therefore prefixes are two: the short one is enough if
-    the other set is not smaller, and lacks the frequent elements that the long one may reach. Time
-    linear except for the sort of distinct elements. Memory 12 bytes per element while it works,
-    then 4 to 4.5, and 4 per element of a long prefix (Xiao et al. 2008, section 3).
+    The least overlap depends on both sizes. So the short prefix is enough if the other set is not
+    smaller, and lacks the frequent elements that the long one may reach. Time linear except for the
+    sort of distinct elements. Memory 12 bytes per element while it works, then 4 to 4.5, and 4 per
+    element of a long prefix (Xiao et al. 2008, section 3).
     """
     sizes = sets.sizes[documents]
     records = rank_sets(ShingleSets(sets.values, sets.starts, sets.sizes), documents)
@@ -206,9 +205,6 @@ def _cut(documents: Int64s, sizes: Int64s, capacity: int | None) -> Iterator[Int
         yield documents[start:stop]
 
 
-# Survivors: a document stays unless it is similar to an earlier one that stays.
-
-
 def choose_survivors(
     documents: CandidateSets,
     measure: Measure,
@@ -221,20 +217,18 @@ def choose_survivors(
     A document is compared, exactly, with all documents that already stay and share a key with it,
     and is removed in favour of the most similar one at the threshold (the earliest on a tie). For
     one-sided measures x is the document to remove and y the one that stays. ``earlier`` are keepers
-    already known for some documents; a more similar one that stays replaces them. ``progress`` is
-    called with the number of documents decided so far.
+    already known for some documents; a more similar one that stays replaces them. ``progress`` gets
+    the number of documents decided so far.
 
-    Notes
-    -----
     Removed documents are never compared again, so a cluster of n copies of one document costs n
     comparisons. Dissimilar documents that share a key all stay; documents are then compared only if
     they share rare elements, with the same result, and counts that include the skipped pairs.
 
     If sets do not all fit, each chunk is compared with the earlier survivors that share a key with
-    it, read in slices, and then with itself. If documents share keys with few others, as versions
-    do, each set is read a few times; if all share one key, each chunk reads all survivors. A
-    document without a shared key is never read. Memory in addition to sets: up to 20 bytes per
-    document and band, and 90 per document.
+    it, read in slices, and then with itself. If documents share keys with few others, each set is
+    read a few times; if all share one key, each chunk reads all survivors. A document without a
+    shared key is never read. Memory in addition to sets: up to 20 bytes per document and band, and
+    90 per document.
     """
     selection = SurvivorSelection(documents, measure, earlier)
     if documents.fit:
@@ -275,10 +269,7 @@ def _choose_in_chunks(
 
 
 class SurvivorSelection(CandidateMatcher):
-    """Decisions about the documents so far.
-
-    ``members`` are the documents that stay, by key, for comparison with later documents.
-    """
+    """Decisions about the documents so far, with members that stay by key."""
 
     def __init__(
         self, documents: CandidateSets, measure: Measure, earlier: EarlierKeepers | None
@@ -375,9 +366,8 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
     """Count the pairs that keys alone would have compared.
 
     A pair is a document, except the first ``n_fixed``, and an earlier one that stays and has one of
-    the document's lookup keys. The kept documents of a key are a row of bits, so that 64 are united
-    and counted per step: a small part of the time of comparing them. Memory at most 16 bytes per
-    document and key.
+    its lookup keys. Kept documents of a key are rows of bits, 64 united and counted per step: a
+    small part of the time of comparing them. Memory at most 16 bytes per document and key.
     """
     n_staying = int(np.count_nonzero(keepers == -1))
     n_words = (n_staying + 63) >> 6
@@ -398,9 +388,6 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
     )
 
 
-# Components: documents linked by any chain of similar pairs.
-
-
 def join_components(
     documents: CandidateSets, measure: Measure, chosen: Removals, *, progress: Progress = None
 ) -> Removals:
@@ -408,14 +395,8 @@ def join_components(
 
     ``chosen`` are the survivors of the same documents. Fixed documents stay. Documents look under
     all keys. The similarity of a removed document to its keeper may be below the threshold, even 0.
+    The numbers of pairs are of ``chosen``, because further comparisons depend on their order.
 
-    Returns
-    -------
-    Keepers and similarities, and the numbers of pairs of ``chosen``, because the number of further
-    comparisons depends on their order.
-
-    Notes
-    -----
     Documents removed for the same survivor are joined already. So only keys shared by documents of
     several survivors are processed, and only documents with such a key are read; at the end also
     the removed documents and their keepers. Memory in addition to sets: up to 44 bytes per document
@@ -462,7 +443,7 @@ def _score_in_chunks(keepers: Int64s, cache: SetCache, measure: Measure) -> Floa
 
 
 class ComponentMatcher(CandidateMatcher):
-    """Components, as far as documents have been joined to them.
+    """Components of documents joined so far.
 
     ``parents`` has for each document an earlier one of its component, or itself.
     """
@@ -578,7 +559,6 @@ def _keys_between(lists: KeyLists, parents: Int64s) -> KeyLists:
 
 
 def _members_of(lists: KeyLists) -> survivors.StayingMembers:
-    """List the documents of each key."""
     owners = np.repeat(np.arange(len(lists.n_probed), dtype=np.int32), lists.n_probed)
     return survivors.StayingMembers(
         starts=np.cumsum(lists.sizes) - lists.sizes,

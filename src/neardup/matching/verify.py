@@ -30,10 +30,9 @@ def measure_sets(sets: Sets, *, with_parities: bool = True) -> MeasuredSets:
 
 
 def overlaps_at_threshold(sets: Sets, left: Int64s, right: Int64s, measure: Measure) -> Int64s:
-    """Count common elements of pairs at the threshold.
+    """Count common elements, or weights, of pairs at the threshold.
 
-    For weighted sets it sums common weights. Sets are not empty. -1 for the other pairs.
-    ``left[k]`` is the set that would go, ``right[k]`` the one that stays.
+    Sets are not empty. -1 for other pairs. ``left`` would go, ``right`` stay.
     """
     return _score(sets, left, right, measure.in_kernels)[0]
 
@@ -63,7 +62,7 @@ def similarity_of_two(sets: Sets, measure: Measure) -> float:
 
 
 def similar_to_first(sets: Sets, measure: Measure) -> tuple[Int64s, Int64s]:
-    """Return the sets at the threshold with the first, and what they have in common.
+    """Return the sets similar to the first, and their common parts.
 
     An empty set is similar to nothing. Common parts are as of ``overlaps_at_threshold``.
     """
@@ -75,19 +74,15 @@ def similar_to_first(sets: Sets, measure: Measure) -> tuple[Int64s, Int64s]:
     return others[is_similar], common[is_similar]
 
 
-# Documents, and their sets in memory: all, or a chunk and a slice of other documents.
-
-
 @dataclass(frozen=True)
 class CandidateSets:
     """Documents in keep order, with sets read on demand.
 
     ``lists`` are their candidate keys, ``sizes`` approximate numbers of elements. ``read`` returns
     the sets of ascending document numbers, more than once if sets do not all fit; plain sets are
-    not empty. The first ``n_fixed`` documents stay in any case. ``capacity`` is the number of
-    elements that may be in memory at once, None for all; a chunk and a slice have at least one
-    document each, however large. If all sets ``are_in_memory`` anyway, it bounds only their
-    ranking.
+    not empty. The first ``n_fixed`` documents stay. ``capacity`` is the number of elements in
+    memory at once, None for all; a chunk and a slice have at least one document each. If all sets
+    ``are_in_memory`` anyway, it bounds only their ranking.
     """
 
     lists: KeyLists
