@@ -82,7 +82,7 @@ class EditScheme(SketchKind):
     they have characters at most. ``hash`` is ``mixed``, of all characters of a window, or ``sum``,
     of their code points, as in the paper: a window has a symbol if its sum leaves the rest
     ``residue`` by ``compression``. A sum ignores order, and picks more or less than one window in
-    ``compression``. ``seed`` selects the hash function.
+    ``compression``.
     """
 
     name = "edit"
@@ -207,9 +207,8 @@ def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
     Symbols are in text order. An edit changes only symbols of windows that hold the edited
     character, so that a text has the same symbols wherever it is, but for windows that reach over
     its ends. Texts are valid UTF-8; case and space are not folded. A text shorter than a window has
-    no symbol. Of W windows that all differ, the number of symbols is binomial: mean W /
-    compression, variance W / compression * (1 - 1 / compression). Equal windows have a symbol all
-    or none.
+    no symbol. Of W different windows, the number of symbols is binomial: mean W / compression,
+    variance W / compression * (1 - 1 / compression). Equal windows have a symbol all or none.
 
     Time is linear in the text, about 900 MB of ASCII per second with ``mixed``, for any window.
     Memory is 4 bytes per symbol, with room for 20 % more than expected.
@@ -253,17 +252,17 @@ def edit_estimates(
 ) -> EditEstimates:
     """Estimate edit distances from the distances of signatures.
 
-    A distance is the distance of the signatures times the characters per symbol, divided by the
-    edited share of unrelated signatures. Blocks that were inserted, deleted or replaced are
-    estimated up to three tenths too large, isolated edits by up to twice the neighbourhood, which
-    the 95 % interval allows for. Distances and intervals are never below the difference of the
-    lengths, nor above the longer length.
+    A distance is that of the signatures times the characters per symbol, divided by the edited
+    share of unrelated signatures. Blocks that were inserted, deleted or replaced are estimated up
+    to three tenths too large, isolated edits by up to twice the neighbourhood, which the 95 %
+    interval allows for. Distances and intervals are within the difference of the lengths and the
+    longer length.
 
-    Significances compare with signatures of random symbols as long, simulated with fixed seeds; the
-    standard deviation is taken as one symbol at least. Fewer than 1 in 100 pairs of up to 4,096
-    random symbols exceed 3; for longer signatures means are extrapolated, and 5 is a safer bound.
-    Only closer pairs are significant, never distant ones. Phrases that all texts share, such as
-    notices, count as a relation.
+    Significances compare with random signatures as long, simulated with fixed seeds; the standard
+    deviation is taken as one symbol at least. Fewer than 1 in 100 pairs of up to 4,096 random
+    symbols exceed 3; for longer signatures means are extrapolated, and 5 is a safer bound. Only
+    closer pairs are significant, never distant ones. Phrases that all texts share count as a
+    relation.
     """
     sizes, lengths = np.diff(signatures.offsets), signatures.lengths
     shorter = np.minimum(lengths[left], lengths[right]).astype(np.float64)
@@ -307,12 +306,11 @@ def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floa
     """Return mean and deviation of distances between unrelated signatures.
 
     ``left`` and ``right`` are the numbers of symbols of each pair's signatures. Means are of the
-    longer signature at most, and deviations of one symbol or more.
-
-    They come from 100 pairs of random signatures, with fixed seeds, for each of 17 ratios of
-    lengths and lengths from 16 to 4,096 by powers of two. In between, and beyond, the share of the
-    longer length is linear in the length to the power of -2/3, and the logarithm of the deviation
-    in that of the length. The first call for a length above 2,048 takes a second or two.
+    longer signature at most, and deviations of one symbol or more. They come from 100 pairs of
+    random signatures, with fixed seeds, for each of 17 ratios of lengths and lengths from 16 to
+    4,096 by powers of two. In between, and beyond, the share of the longer length is linear in the
+    length to the power of -2/3, and the logarithm of the deviation in that of the length. The first
+    call for a length above 2,048 takes a second or two.
     """
     longer = np.maximum(np.maximum(left, right), _LENGTHS[0]).astype(np.float64)
     ratios = np.minimum(left, right) / longer
@@ -366,10 +364,7 @@ def _levenshtein(left: Objects, right: Objects) -> Int64s:
 
 
 def bytes_as_characters(texts: Texts) -> Texts:
-    """Return valid UTF-8 with one character per byte.
-
-    ASCII is unchanged; other bytes become characters of two bytes, U+0080 to U+00FF.
-    """
+    """Return UTF-8 with one character, U+0000 to U+00FF, per byte."""
     start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
     data = texts.data[start:stop]
     is_long = data >= 128
@@ -412,8 +407,8 @@ def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
 def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
     """Pack symbols of two letters into bits, highest bit first.
 
-    Each signature starts at a new byte; the second result are these starts (n + 1). The bytes do
-    not contain the number of symbols: keep ``offsets``.
+    Each signature starts at a new byte; the second result are these starts (n + 1). The number of
+    symbols is not in the bytes: keep ``offsets``.
     """
     starts = offsets_of(-(-np.diff(signatures.offsets) // 8))
     bits: Bytes = np.zeros(int(starts[-1]) * 8, np.uint8)

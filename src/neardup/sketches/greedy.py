@@ -51,22 +51,21 @@ def cluster_greedily(
     either. Members resemble the representative, as far as estimates go, and each other by the
     triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
     them, and for each document the comparisons with clusters that share one of its rarer values: of
-    n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. How rare a
-    value is only has to be known roughly, so values are counted in a table of fixed size.
+    n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. Values are
+    counted in a table of fixed size, because rarity is needed only roughly.
 
-    ``room_bytes`` limits the clusters and the counts of values; all clusters of ``popular`` values
-    are in memory, however. If not all clusters fit, a pass holds as many as fit. The first cluster
-    that does not fit begins another pass, from its first member on, in which later documents keep
-    the best cluster of earlier passes. So each document is compared with all earlier clusters
-    before it joins one: 16 bytes per document, and one pass per memory load of clusters.
-    ``report`` gets the numbers of sketches processed and to process, which grows with each further
-    pass.
+    ``room_bytes`` limits the clusters and the counts of values, except for clusters of ``popular``
+    values, all in memory. A pass holds as many clusters as fit. The first cluster that does not fit
+    begins another pass, from its first member on, in which later documents keep the best cluster of
+    earlier passes. So each document is compared with all earlier clusters before it joins one: 16
+    bytes per document, and one pass per memory load of clusters. ``report`` gets the numbers of
+    sketches processed and to process, which grows with each further pass.
 
     ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
     core of a cluster, with unknown error. Members need not resemble each other, because the core
-    may drift away from the first members. A central document matters less, but the order still
-    decides. Clusters are found by all values of their members, and every member is counted:
-    O(values) more time, and 40 to 60 bytes per distinct value of a cluster.
+    may drift away from the first members. Clusters are found by all values of their members, and
+    every member is counted: O(values) more time, and 40 to 60 bytes per distinct value of a
+    cluster.
 
     References
     ----------

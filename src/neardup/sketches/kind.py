@@ -68,10 +68,7 @@ class TextScheme:
 
 @dataclass(frozen=True)
 class EstimatedShares:
-    """Estimates of one measure: ``hits / samples``.
-
-    They mean something where ``is_usable``.
-    """
+    """Estimates of one measure: ``hits / samples``, meaningful where ``is_usable``."""
 
     hits: Int64s | Floats
     samples: Int64s | Floats
@@ -89,8 +86,8 @@ class EstimatedShares:
 class PairEstimates:
     """Estimates of pairs of rows.
 
-    ``columns`` are the columns to be reported, an Arrow array each. ``measures`` has the estimates
-    of each measure of the kind by its name, the similarity first.
+    ``columns`` are Arrow arrays to be reported. ``measures`` has the estimates of each measure of
+    the kind by its name, the similarity first.
     """
 
     columns: dict[str, pa.Array]
@@ -113,8 +110,8 @@ class WantedPairs:
 class SketchKind(ABC):
     """Settings of sketches, as dataclass fields: make, join, compare and store sketches.
 
-    ``registry`` lists the kinds. The rows of sketches are a table of ``neardup.tables``, with a row
-    per document; its type depends on the kind, which alone accesses it.
+    The rows of sketches are a table of ``neardup.tables``, with a row per document; its type
+    depends on the kind, which alone accesses it.
     """
 
     name: ClassVar[str]
@@ -142,10 +139,7 @@ class SketchKind(ABC):
 
     @abstractmethod
     def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
-        """Sketch texts in the order given and digest them.
-
-        Digests, of shape (n, 2), are under the seed of the scheme.
-        """
+        """Sketch texts in order, with digests of shape (n, 2)."""
 
     @abstractmethod
     def join_rows(self, parts: Sequence[Any]) -> Any:
@@ -180,10 +174,7 @@ class SketchKind(ABC):
     def from_columns(self, table: pa.Table) -> Any:
         """Read and check the columns of a stored table.
 
-        Raises
-        ------
-        DamagedColumnError, KeyError, pyarrow.ArrowException
-            If ``to_columns`` did not write them.
+        DamagedColumnError, KeyError or pyarrow.ArrowException if ``to_columns`` did not write them.
         """
 
 
@@ -192,11 +183,10 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
 
     Samples are drawn without putting back. ``left`` is the factor by which the variance is less
     than with putting back: (N - n) / (N - 1) for n of N elements, or an estimate of it. Samples
-    that are the ``whole`` population give exact shares, 0 where it is empty.
-
-    Errors are those of the hypergeometric distribution with the estimate v in place of the truth,
-    sqrt(v (1 - v) / n * left). They are 0 where v is 0 or 1; use the interval there. Intervals are
-    Wilson's for n / left samples.
+    that are the ``whole`` population give exact shares, 0 where it is empty. Errors are those of
+    the hypergeometric distribution with the estimate v in place of the truth, sqrt(v (1 - v) / n *
+    left). They are 0 where v is 0 or 1; use the interval there. Intervals are Wilson's for n / left
+    samples.
     """
     n = n_samples.astype(np.float64)
     left = np.where(whole, 0.0, left)
@@ -236,8 +226,8 @@ def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]
 class SetShares:
     """Estimated shares of pairs of sets, a and b.
 
-    ``jaccard``, weighted if the sets are. Some kinds also estimate the share of a in b, of b in a,
-    and of the smaller set in the larger.
+    ``jaccard`` is weighted if the sets are. Some kinds also estimate the share of a in b, of b in
+    a, and of the smaller set in the larger.
     """
 
     jaccard: Estimates
@@ -297,10 +287,7 @@ def where_known(is_known: Bools, values: Floats) -> pa.Array:
 
 
 def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of one or two collections.
-
-    Directed pairs of one collection count in both orders.
-    """
+    """Count the pairs of collections, directed ones in both orders."""
     if n_left is None:
         return n * (n - 1) // (1 if is_directed else 2)
     return n_left * (n - n_left)
@@ -353,7 +340,7 @@ def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:
 def digest_texts(texts: Texts, seed: int) -> Uint64s:
     """Digest untokenised texts to (n, 2) words under a seed.
 
-    BLAKE2b of their UTF-8, with the eight bytes of the seed, lowest first, as its key.
+    BLAKE2b of their UTF-8, keyed with the eight bytes of the seed, lowest first.
     """
     key = seed.to_bytes(8, "little")
     data = texts.data.data

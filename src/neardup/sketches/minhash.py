@@ -163,10 +163,8 @@ def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s
     The share of equal positions of two signatures estimates the Jaccard similarity J of the sets
     without bias; its variance is J (1 - J) / num_perm. Values have 32 bits: two sets of n elements
     each that share nothing agree in a position with probability about n / 2^33. Shingles come in
-    any order, and repeats change nothing.
-
-    Returns shape (n, num_perm); the row of an empty list is all ones. Time O(shingles * num_perm),
-    about 0.08 nanoseconds for each shingle and function.
+    any order, and repeats change nothing. Returns shape (n, num_perm); the row of an empty list is
+    all ones. Time O(shingles * num_perm), about 0.08 nanoseconds for each shingle and function.
 
     References
     ----------
@@ -285,16 +283,12 @@ def join_signatures(
     The ``threshold`` in (0, 1] is the share of equal positions. With ``n_left``, the rows of the
     first of two collections, pairs have one row of each. Rows of empty sets agree with none. Pairs
     ascend; ``scores`` are numbers of equal positions. The runner reports the stage ``join``.
+    ResultLimitError at more than ``limit`` pairs.
 
     All pairs are found: at most d = k - ceil(k * threshold) of k positions differ, so that one of d
     + 1 bands is equal. All rows that share a band are compared; a lower threshold means fewer
     positions per band, down to one below a half. Memory 8 bytes per row and band, and a copy of the
     signatures if some are empty.
-
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs.
     """
     n, num_perm = signatures.values.shape
     required = math.ceil(threshold * num_perm)
@@ -337,7 +331,7 @@ def join_signatures(
 class SuperShingleRule:
     """Rule for alike documents: ``least`` of ``groups`` super-shingles agree.
 
-    Each is a hash of ``rows`` min-hashes. A signature needs at least groups * rows min-hashes.
+    Each is a hash of ``rows`` of at least groups * rows min-hashes.
     """
 
     groups: int = 6
@@ -347,8 +341,7 @@ class SuperShingleRule:
     def probability(self, resemblance: float) -> float:
         """Return the probability that ``least`` groups or more agree.
 
-        With p = resemblance^rows, the sum of C(groups, k) p^k (1 - p)^(groups - k) from k = least;
-        groups of different min-hashes agree independently.
+        With p = resemblance^rows, the sum of C(groups, k) p^k (1 - p)^(groups - k) from k = least.
         """
         p, g = resemblance**self.rows, self.groups
         return sum(comb(g, k) * p**k * (1 - p) ** (g - k) for k in range(self.least, g + 1))
@@ -358,8 +351,8 @@ class SuperShingleRule:
 class SuperShingles:
     """Super-shingles of n documents, and the rule of similarity.
 
-    They are hashes of groups of min-hashes: ``keys`` has shape (n, groups). ``filled`` are the
-    documents that have shingles; all others would agree with each other.
+    ``keys``, hashes of groups of min-hashes, have shape (n, groups). ``filled`` are the documents
+    that have shingles; all others would agree with each other.
 
     References
     ----------
@@ -386,7 +379,6 @@ class SuperShingles:
         """Find all alike pairs, ascending, with the lesser row first.
 
         With two collections, the first of ``n_left`` documents, pairs have one document of each.
-        Keys of different groups differ, so that agreements are common elements of sets of keys.
         """
         # Only this needs it.
         from neardup.matching.set_join import SetJoin

@@ -60,7 +60,7 @@ KIND_NAMES = tuple(_KINDS)
 def kind_named(name: str) -> type[SketchKind]:
     """Return the kind of a name of ``KIND_NAMES``.
 
-    Its module is loaded then, because a job needs one kind, and each loads kernels of its own.
+    Its module is loaded then, because each kind loads kernels of its own.
     """
     module, kind = _KINDS[name]
     kind_class: type[SketchKind] = getattr(import_module(module), kind)
@@ -70,10 +70,7 @@ def kind_named(name: str) -> type[SketchKind]:
 def kind_of(fields: dict[str, Any]) -> SketchKind:
     """Return the kind of sketches that a plain scheme describes.
 
-    Raises
-    ------
-    SketchFormatError
-        For an unknown kind, and fields that are missing or out of range.
+    SketchFormatError for an unknown kind, and fields that are missing or out of range.
     """
     name = fields.get("kind")
     if not isinstance(name, str) or name not in _KINDS:
@@ -178,10 +175,7 @@ def checksum_of(scheme: dict[str, Any]) -> int:
 def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     """Read the scheme of sketches from a table's metadata.
 
-    Raises
-    ------
-    SketchFormatError
-        If the metadata is not of sketches, is damaged, or has a newer format.
+    SketchFormatError if it is not of sketches, is damaged, or has a newer format.
     """
     try:
         about = json.loads((metadata or {})[METADATA_KEY])
@@ -205,10 +199,7 @@ def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
 def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array]:
     """Read and check a table's scheme, ids, rows and digests.
 
-    Raises
-    ------
-    SketchFormatError
-        If anything is not as ``to_arrow`` writes it.
+    SketchFormatError if anything is not as ``to_arrow`` writes it.
     """
     scheme = read_scheme(table.schema.metadata)
     try:

@@ -120,7 +120,7 @@ class SmallestScheme(SampleScheme):
     """Sketches of the ``size`` smallest elements of a permuted set.
 
     ``size`` is from 1 to 1,048,576. A smaller set is kept whole; only then its size is known, else
-    -1. ``seed`` has 64 bits.
+    -1.
     """
 
     name = "smallest"
@@ -186,7 +186,7 @@ class ModuloScheme(SampleScheme):
 
     ``modulus`` is one for all sets, from 1 to 2^32, and ``size`` has no effect then. Without it
     each set of n distinct elements has the power of two 2^i with size * 2^i <= n < size * 2^(i +
-    1), and 1 if n < size. So a sketch is expected to have ``size`` to twice as many values.
+    1), and 1 if n < size: an expected ``size`` to twice as many values.
     """
 
     name = "modulo"
@@ -285,12 +285,12 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
 def estimate_resemblance(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> Estimates:
-    """Estimate the resemblance of pairs of sets.
+    """Estimate the resemblance |A ∩ B| / |A ∪ B| of pairs of sets.
 
-    Resemblance is |A ∩ B| / |A ∪ B|. In smallest sketches the ``size`` smallest values of the union
-    sample the union, and common values among them the intersection; two whole sets are compared
-    exactly. In modulo sketches all values of the larger modulus count. Both estimates are unbiased,
-    the latter if any value is left. An empty set has resemblance 0 with all sets.
+    In smallest sketches the ``size`` smallest values of the union sample the union, and common
+    values among them the intersection; two whole sets are compared exactly. In modulo sketches all
+    values of the larger modulus count. Both estimates are unbiased, the latter if any value is
+    left. An empty set has resemblance 0 with all sets.
 
     Time O(values of both sketches) for each pair. The variance is r (1 - r) / n * (N - n) / (N - 1)
     for n samples of N = |A ∪ B|. The last factor is unknown; 1 - 1 / modulus replaces it, or 1 - u
@@ -304,11 +304,10 @@ def estimate_resemblance(
 def estimate_containment(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
 ) -> Estimates:
-    """Estimate the share of A in B for set pairs.
+    """Estimate the share |A ∩ B| / |A| of pairs of sets.
 
-    The share is |A ∩ B| / |A|. For the other direction exchange the tables and the rows. Only
-    modulo sketches estimate containment. A is the left set. Estimates of a small set in a large one
-    are weak: only A's multiples of B's modulus count.
+    A is the left set; exchange the tables and the rows for the other direction. Estimates of a
+    small set in a large one are weak: only A's multiples of B's modulus count.
     """
     compared = _compare_samples(sketches, other, left, right, scheme)
     sizes = sketches.sizes[left]
@@ -353,10 +352,9 @@ def join_smallest(
     """Find candidate pairs of smallest sketches for a threshold.
 
     All similar pairs are found, and some others. With ``n_left``, the rows of the first of two
-    collections, pairs have one row of each. The lesser row is first; pairs ascend.
-
-    With o common values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that
-    Dice's measure of the sketches reaches the threshold if it does.
+    collections, pairs have one row of each. The lesser row is first; pairs ascend. With o common
+    values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that Dice's
+    measure of the sketches reaches the threshold if it does.
     """
     sets = _sets(sketches.values, sketches.offsets)
     pairs, _ = SetJoin(sets, Dice(threshold)).run(_sides(sketches, n_left), None, runner)
@@ -369,11 +367,9 @@ def join_modulo(
     """Find candidate pairs of modulo sketches for a measure's threshold.
 
     Pairs are as of ``join_smallest``. In a directed measure the first row is contained in the
-    second.
-
-    Estimates use the values at the larger modulus: one join per modulus, of all rows up to it. A
-    sketch of a larger modulus may hold a whole set. Compared with another whole set all values
-    count; the intersection is the same, so that estimates are not greater.
+    second. Estimates use the values at the larger modulus: one join per modulus, of all rows up to
+    it. A sketch of a larger modulus may hold a whole set. Compared with another whole set all
+    values count; the intersection is the same, so that estimates are not greater.
     """
     sides = _sides(sketches, n_left)
     parts: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]

@@ -6,8 +6,7 @@ preprocessor directives and white space are left out.
 
 References
 ----------
-Schleimer, Wilkerson, Aiken (2003), Winnowing: local algorithms for document fingerprinting, which
-compares runs of such tokens.
+Schleimer, Wilkerson, Aiken (2003), Winnowing: local algorithms for document fingerprinting.
 """
 
 from __future__ import annotations

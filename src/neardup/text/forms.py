@@ -38,9 +38,9 @@ _PRIVATE_USE = range(0xF0000, 0x110000)
 class FormedTexts:
     """Texts brought to a form piece by piece.
 
-    ``texts`` are the formed texts. Piece p is ``bounds[p] : bounds[p + 1]`` of the original bytes
-    and ``formed_bounds[p] : formed_bounds[p + 1]`` of the formed ones; ``unchanged`` marks equal
-    pieces. ``document_pieces`` (n + 1) gives each text's first piece.
+    Piece p is ``bounds[p] : bounds[p + 1]`` of the original bytes and ``formed_bounds[p] :
+    formed_bounds[p + 1]`` of the formed ones; ``unchanged`` marks equal pieces. ``document_pieces``
+    (n + 1) gives each text's first piece.
     """
 
     texts: Texts
@@ -87,7 +87,6 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
 def _joined(
     texts: Texts, bounds: Int64s, plain: Bytes, document_pieces: Int64s, normal: Texts
 ) -> FormedTexts:
-    """Join plain pieces with the normal forms of other pieces."""
     n_plain_bytes = int(np.diff(bounds)[plain == 1].sum())
     n_bytes = n_plain_bytes + int(normal.offsets[-1] - normal.offsets[0])
     formed: Bytes = np.empty(max(n_bytes, 1), np.uint8)
@@ -104,8 +103,8 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
     """Classify code points by the effect of normalisation.
 
     Classes as in ``kernels.text.folding``. A character starts a piece if its decomposition starts
-    with a starter that is not second in any composition. The normalising library may know code
-    points that this Python does not; they count as the worst case and join their predecessors.
+    with a starter that is not second in any composition. Code points that this Python does not know
+    count as the worst case and join their predecessors.
     """
     decomposed: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
     joining = {chr(c) for c in chain(*_JOINING_JAMO)}
@@ -129,9 +128,6 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
         stays = unicodedata.is_normalized(form, character)
         table[code_point] = folding.PLAIN if stays else folding.CHANGED
     return table
-
-
-# Normalisation: differences between texts that do not count.
 
 
 class Normalisation(NormalOptions):
@@ -230,10 +226,10 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 @lru_cache(maxsize=16)
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
-    """Return the tables of a tokenizer's rule.
+    """Return the tables of a tokenizer's rule, one of ``RULES``.
 
-    ``rule`` is one of ``RULES``. The first table has a byte per ASCII character, the second an
-    entry per code point, as in ``kernels.text.folding``.
+    The first table has a byte per ASCII character, the second an entry per code point, as in
+    ``kernels.text.folding``.
     """
     # Tables of single characters, equal for many options.
     return _token_tables(rule, normalisation.but(unicode_form=None, stem=None))

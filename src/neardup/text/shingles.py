@@ -35,11 +35,11 @@ _WORD = 64
 def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) -> ShingleLists:
     """Fingerprint all runs of ``width`` bytes in each text.
 
-    A run is a string. A shorter text has one run, all of it. The seed selects a polynomial of 32,
-    40 or 64 ``bits``. Two given strings of at most n bytes have the same fingerprint under at most
-    one in 2^bits / (8 n) of the polynomials, for any strings chosen without knowledge of the seed.
-    ``mix64`` mixes fingerprints, one to one, because they are linear, and similar strings would be
-    neighbours in their order.
+    A shorter text has one run, all of it. The seed selects a polynomial of 32, 40 or 64 ``bits``.
+    Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
+    n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
+    fingerprints, one to one, because they are linear, and similar strings would be neighbours in
+    their order.
 
     References
     ----------
@@ -73,8 +73,7 @@ def draw_polynomial(seed: int, degree: int = 64) -> int:
     """Draw the irreducible polynomial of a seed.
 
     Bit k is the coefficient of t^k. It has the lowest bits of the first of mix64(mix64(seed) + i *
-    GOLDEN), i = 1, 2, ..., with the lowest bit set, that make it irreducible; about one in half its
-    degree does.
+    GOLDEN), i = 1, 2, ..., with the lowest bit set, that make it irreducible.
     """
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed))
@@ -173,16 +172,12 @@ def _power(exponent: int, polynomial: int) -> int:
     return power
 
 
-# Fingerprints: the hash of shingles, and its bits.
-
-
 @dataclass(frozen=True)
 class Fingerprints:
     """Hash of shingles of 32, 40 or 64 ``bits``.
 
-    ``mixer`` is a mixed polynomial of the tokens' hashes, the hash of all other jobs. ``rabin`` are
-    Rabin fingerprints, whose collisions are bounded for all texts; only their polynomial depends on
-    the 64-bit ``seed``.
+    ``mixer`` is a mixed polynomial of the tokens' hashes. ``rabin`` are Rabin fingerprints, whose
+    collisions are bounded for all texts; only they depend on the 64-bit ``seed``.
     """
 
     kind: Fingerprint = "mixer"
@@ -269,10 +264,7 @@ def make_shingle_scheme(tokenizer: TokenizerChoice | None = None, **options: Any
 def shingle_scheme(
     options: ShingleOptions, fingerprints: Fingerprints | None = None
 ) -> ShingleScheme:
-    """Make a scheme from options, with defaults.
-
-    ``casefold`` is on for words and off otherwise unless given.
-    """
+    """Make a scheme from options, with ``casefold`` by default for words."""
     tokenizer = "words" if options.tokenizer is None else options.tokenizer
     named = named_tokenizer(tokenizer)
     casefold = named is not None and named.casefold

@@ -33,8 +33,8 @@ def check_stem(language: str) -> None:
 def stem_hashes(folded: Bytes, hashes: Uint64s, language: str) -> Uint64s:
     """Return each token's hash with its stem in the place of the word.
 
-    ``folded`` has the words, with a zero byte after each, and maybe more of them; ``hashes`` are
-    the words' hashes. Each distinct word is stemmed once.
+    ``folded`` has the words, with a zero byte after each, and maybe more of them. Each distinct
+    word is stemmed once.
     """
     if not len(hashes):
         return hashes
@@ -50,7 +50,6 @@ def stem_hashes(folded: Bytes, hashes: Uint64s, language: str) -> Uint64s:
 
 
 def _hash_words(words: list[str]) -> Uint64s:
-    """Hash words as the tokens of a text are hashed."""
     # The kernel reads up to eight bytes beyond the end.
     data = np.frombuffer("\0".join([*words, "\0" * 8]).encode(), np.uint8)
     hashes: Uint64s = np.empty(len(words) + 1, np.uint64)

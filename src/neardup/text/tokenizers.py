@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from tokenizers import Tokenizer as HuggingFaceTokenizer
 
-# The interface of tokenizers.
-
 
 class Tokenizer(ABC):
     """Cuts texts into tokens and hashes them.
 
-    ``name`` goes into schemes: tokenizers of equal name and normalisation return equal hashes.
+    Tokenizers of equal ``name`` and normalisation return equal hashes; schemes have the name.
     """
 
     name: str
@@ -57,8 +55,7 @@ class Tokenizer(ABC):
     def texts_in_index(self, texts: pa.Array, ids: pa.Array, language: int = IN_MEMORY) -> Texts:
         """Return texts of an index with their languages.
 
-        ``language`` is the language of the texts' file. Without a file the ids of the texts decide
-        the languages.
+        ``language`` is that of the texts' file; without a file the ids decide.
         """
         by_ids = self.is_by_file and language == IN_MEMORY
         return Texts.from_arrow(texts, languages_of_ids(ids) if by_ids else language)
@@ -71,16 +68,13 @@ class Tokenizer(ABC):
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the tokens of each text, and find their positions.
 
-        Texts are normalised before cutting, but positions refer to the original texts: a token of
-        characters that were normalised together has the position of all of them.
-        InvalidParameterError if a function returns tokens without their places.
+        Positions refer to the original texts: a token of characters that were normalised together
+        has the position of all of them. InvalidParameterError if a function returns tokens without
+        places.
         """
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
-        """Hash tokens and mark each token that begins a character.
-
-        A token that shares a character with the token before it is not marked.
-        """
+        """Hash tokens and mark each token that begins a character."""
         if not self.splits_characters:
             return self.hash_tokens(texts)
         lists, spans = self.locate_tokens(texts)
@@ -89,8 +83,6 @@ class Tokenizer(ABC):
         heads[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
         return replace(lists, heads=heads)
 
-
-# Tokenizers that cut Python strings.
 
 Place = tuple[int, int]
 """Place of a token, in characters of the string that was cut; the stop is exclusive."""
@@ -191,9 +183,6 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
     return np.array([*starts, position], np.int64), np.array(stops, np.int64)
 
 
-# Tokenizers that cut at characters, by a rule for each code point.
-
-
 @dataclass(frozen=True)
 class TableTokenizer(Tokenizer):
     """Cut texts at characters by the tables of a rule."""
@@ -273,15 +262,12 @@ class CharacterTokenizer(TableTokenizer):
         return TokenSpans(starts[:n_tokens], stops[:n_tokens])
 
 
-# The tokenizer whose tokens are lines.
-
-
 @dataclass(frozen=True)
 class LineTokenizer(TableTokenizer):
     r"""Cut texts into lines that are not blank.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space counts at its beginning,
-    but not at its end.
+    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space counts, but not at its
+    end.
     """
 
     def _hash(self, texts: Texts) -> TokenLists:
@@ -301,8 +287,6 @@ def _trimmed(texts: Texts) -> Texts:
     trim_lines(texts.data, texts.offsets, data)
     return Texts(data, texts.offsets - start)
 
-
-# The tokenizer whose tokens are bytes.
 
 _BYTE_HASHES: Uint64s = np.array([hash_bytes(bytes([b])) for b in range(256)], np.uint64)
 
@@ -337,9 +321,6 @@ class ByteTokenizer(Tokenizer):
         data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
         # All bytes but 10xxxxxx.
         return replace(self.hash_tokens(texts), heads=(data & 0xC0) != 0x80)
-
-
-# The tokenizer of programs.
 
 
 @dataclass(frozen=True)
@@ -396,7 +377,6 @@ class CodeTokenizer(StringTokenizer):
 
 
 def _code_tokenizer(name: str, _normalisation: Normalisation) -> CodeTokenizer:
-    """Return the tokenizer of programs in a Pygments language."""
     from neardup.text.code import language_of
 
     _, separator, language = name.partition(":")
@@ -410,9 +390,6 @@ def _code_tokenizer(name: str, _normalisation: Normalisation) -> CodeTokenizer:
         )
         raise InvalidParameterError(message, "tokenizer")
     return CodeTokenizer(found)
-
-
-# The tokenizers that have a name.
 
 
 @dataclass(frozen=True)
@@ -537,15 +514,11 @@ class FunctionTokenizer(StringTokenizer):
             last = place
 
 
-# Shingles in the place of tokens.
-
-
 @dataclass(frozen=True)
 class ShingledTokenizer(Tokenizer):
     """Cut texts into runs of ``ngram`` tokens as single tokens.
 
-    A run spans from its first token to its last; neighbours overlap. A text of fewer tokens is one
-    run.
+    A run spans from its first token to its last. A text of fewer tokens is one run.
     """
 
     tokenizer: Tokenizer
@@ -585,8 +558,6 @@ def shingle_tokens(tokens: TokenLists, ngram: int) -> TokenLists:
     return TokenLists(values[: offsets[-1]], offsets)
 
 
-# Tokenizers of ``tokenizer.json`` files, by the package ``tokenizers``.
-
 # Between the name of a file and the digest of its content.
 _BEFORE_DIGEST = ":"
 
@@ -608,12 +579,8 @@ class FileTokenizer(StringTokenizer):
 def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
     """Load a ``tokenizer.json`` and name it by its digest.
 
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the file cannot be read, or is something else.
-    MissingExtraError
-        Without the package ``tokenizers``.
+    ReadError or InvalidInputError if the file cannot be read, or is something else.
+    MissingExtraError without the package ``tokenizers``.
     """
     try:
         content = path.read_bytes()
@@ -641,35 +608,21 @@ def file_in_name(name: str) -> str | None:
     return file if separator and named_tokenizer(name) is None else None
 
 
-# Make tokenizers from users' names.
-
-
 def make_tokenizer(
     tokenizer: str | Path | TokenFunction, normalisation: Normalisation
 ) -> Tokenizer:
     """Make a tokenizer from a name, path or function.
 
-    Parameters
-    ----------
-    tokenizer
-        ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
-        without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
-        runs of anything but white space. ``characters``: every code point. ``lines``: every line
-        that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. ``code``:
-        tokens of a program, ignoring names, values and comments, in the language of each file, or
-        in one for all with ``code:LANGUAGE``. The path of a ``tokenizer.json`` file. A function
-        from a text to its tokens, see ``TokenFunction``.
-    normalisation
-        Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
+    Names are ``words``: runs of letters, marks, numbers and underscores; characters of scripts
+    written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each.
+    ``whitespace``: runs of anything but white space. ``characters``: every code point. ``lines``:
+    every line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
+    ``code``: tokens of a program, ignoring names, values and comments, in the language of each
+    file, or in one for all with ``code:LANGUAGE``. A path is of a ``tokenizer.json`` file; for
+    functions see ``TokenFunction``. ``bytes`` and ``code`` take no normalisation.
 
-    Raises
-    ------
-    InvalidParameterError
-        For an unknown name.
-    MissingExtraError
-        For a ``tokenizer.json`` without the package ``tokenizers``.
-    ReadError
-        If the file cannot be read.
+    InvalidParameterError for an unknown name, ReadError if the file cannot be read,
+    MissingExtraError without the package ``tokenizers`` for it.
     """
     TokenOptions.known["tokenizer"].given(tokenizer)
     if callable(tokenizer):

@@ -50,18 +50,12 @@ _TF, _IDF = WeightOptions.known["tf"], WeightOptions.known["idf"]
 class Weighting:
     """Weights of tokens: term frequency times inverse document frequency.
 
-    Parameters
-    ----------
-    tf
-        For a token that occurs f times: ``binary`` 1, ``raw`` f, ``log`` ln(1 + f), ``squared`` f *
-        f, ``saturating`` 2.2 f / (f + 1.2). 0 for f = 0.
-    idf
-        For a token in n of N documents: ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n)
-        / n) + 1, ``probabilistic`` ln((N - n) / n). Values below 2^-16 count as 2^-16, and a token
-        in no document as a token in one document.
+    For a token that occurs f times, ``tf`` is ``binary`` 1, ``raw`` f, ``log`` ln(1 + f),
+    ``squared`` f * f, or ``saturating`` 2.2 f / (f + 1.2); 0 for f = 0. For a token in n of N
+    documents, ``idf`` is ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n) / n) + 1, or
+    ``probabilistic`` ln((N - n) / n). Values below 2^-16 count as 2^-16, and a token in no document
+    as a token in one document.
 
-    Notes
-    -----
     A weight is the product, rounded half up to a multiple of 2^-20, from 2^-20 to 2^30. So every
     token has a weight, and equal texts are similar in any collection. The least inverse frequency
     applies to a token in all documents with ``standard``, in half of them with ``probabilistic``.
@@ -154,10 +148,9 @@ class DocumentFrequencies:
 def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
     """Count in how many documents each token is.
 
-    Every document is in one of the ``blocks``; the result does not depend on how they are cut.
-    Documents without tokens count. Memory: one block, and about three times the result. Lists of
-    counts are merged like the digits of a binary counter, so that each is copied O(log blocks)
-    times.
+    The result does not depend on how ``blocks`` are cut. Documents without tokens count. Memory:
+    one block, and about three times the result. Lists of counts are merged like the digits of a
+    binary counter, so that each is copied O(log blocks) times.
     """
     return join_frequencies(_count_block(block) for block in blocks)
 
@@ -208,16 +201,9 @@ def _logarithms(values: Floats) -> Floats:
     return results
 
 
-# Weighted sets: the shingles of each document with their weights there.
-# Weights are computed in ``weighting``.
-
-
 @dataclass(frozen=True)
 class WeightedScheme:
-    """Settings of the weights of shingles.
-
-    ``frequencies`` counts the documents of each shingle; it is None for ``unary`` only.
-    """
+    """Weights of shingles, with ``frequencies``, None only for ``unary``."""
 
     weighting: Weighting
     frequencies: DocumentFrequencies | None = None
@@ -244,8 +230,7 @@ def weighted_sets(
     """Return the distinct shingles of each text and their weights.
 
     Every copy of a shingle counts, for any ``occurrences``. The set of a text without tokens is
-    empty. Each text's shingles are sorted, and each distinct shingle is searched in all
-    frequencies.
+    empty. Each distinct shingle is searched in all frequencies.
     """
     lists = shingle_lists(token_lists, shingles)
     sizes: Int64s = np.empty(len(lists), np.int64)
@@ -275,7 +260,6 @@ def weighted_set_of_numbers(
 def _weigh(
     values: Uint64s, starts: Int64s, counts: Int64s, table: Floats, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Weigh the shingles of texts by their counts."""
     inverses = np.ones(len(values))
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
