@@ -40,10 +40,7 @@ _NO_DIGEST = np.uint64(2**64 - 1)
 
 
 class Bucketed(NamedTuple):
-    """Partitioned contents that may be in pairs, with their keys.
-
-    These contents share a bucket with another content, or have several documents.
-    """
+    """Partitioned contents that share a bucket or have several documents."""
 
     contents: PairContents
     partitions: Partitions
@@ -76,8 +73,8 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
 class _Part(NamedTuple):
     """Contents of a partition, from position ``start``, and their documents.
 
-    ``documents`` ascend; ``places`` are the positions of their contents. With two collections, the
-    first ``n_left`` are in the left one; None for a self-join.
+    ``documents`` ascend; ``places`` are the positions of their contents. The first ``n_left`` are
+    in the left collection; None for a self-join.
     """
 
     start: int
@@ -148,12 +145,8 @@ def _join_partition(
     """Join the contents of a partition that share a bucket.
 
     Equal sets are one record. If not all sets fit in ``room`` bytes, each block of records is
-    joined with itself and with each before it.
-
-    Returns
-    -------
-    Arrays: the record of each content, the records' sizes, or total weights, pairs of records, and
-    the number of compared ones.
+    joined with itself and with each before it. Returns the record of each content, the records'
+    sizes, or total weights, pairs of records, and the number of compared ones.
     """
     banding, measure = plan.banding, plan.of_sets
     assert banding is not None
@@ -223,10 +216,7 @@ def _join_partition(
 
 
 def _find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, and number all sets.
-
-    An empty set equals no other.
-    """
+    """Find the first of equal sets, none if empty, and number all sets."""
     empty = np.flatnonzero(sizes == 0)
     digests[empty, 0], digests[empty, 1] = empty, _NO_DIGEST
     table = ContentTable()

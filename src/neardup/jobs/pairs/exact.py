@@ -1,8 +1,8 @@
 """Exact joins in a memory budget, by pairs of blocks.
 
 Blocks of records are made by extent: the number of elements, or their total weight. Every two
-blocks are joined once, unless their extents are so far apart that no two of their records are
-similar. A single block of all records is the join in memory.
+blocks are joined once, unless their extents are too far apart. A single block of all records is the
+join in memory.
 """
 
 from __future__ import annotations
@@ -68,10 +68,7 @@ def blocks_for(slots: int) -> int:
 
 
 class Unit(NamedTuple):
-    """One or two blocks that are joined together.
-
-    Two blocks that ``are_apart`` are joined with each other only, not with themselves.
-    """
+    """One or two blocks joined together, with themselves unless ``are_apart``."""
 
     blocks: tuple[int, ...]
     are_apart: bool
@@ -93,8 +90,8 @@ class RecordSizes(NamedTuple):
 class RecordBlocks:
     """Records in blocks by extent, any two fitting in memory.
 
-    ``order`` are the numbers of the records with an extent, by its class; block k has those from
-    ``bounds[k]`` to ``bounds[k + 1]``.
+    ``order`` numbers the records with an extent, by its class; block k has those from ``bounds[k]``
+    on.
     """
 
     def __init__(self, records: RecordSizes, order: Int32s, bounds: Int64s) -> None:
@@ -153,7 +150,6 @@ class RecordBlocks:
         return pa.RecordBatch.from_pydict(columns)
 
     def _numbers_of(self, unit: Unit, join: Join) -> tuple[Int64s, Bytes]:
-        """Return ascending numbers and parts of a unit's records."""
         blocks = [self._block(k) for k in unit.blocks]
         if unit.are_apart:
             (low, most), (least, high) = map(self._range_of, unit.blocks)
@@ -182,10 +178,7 @@ class RecordBlocks:
 
 
 def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, least: int) -> Int64s:
-    """Cut ordered sets into blocks that fit memory in pairs.
-
-    There are at least about ``least`` blocks.
-    """
+    """Cut ordered sets into ``least`` or more blocks that fit in pairs."""
     n, ends = len(sizes), offsets_of(sizes)
     bounds = [0]
 
@@ -262,11 +255,10 @@ class UnitJoin(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockedJoin:
-    """A join with two blocks in memory at once.
+    """A join with two blocks in memory at once, here or in a task.
 
-    It runs in this process or in a task. ``whole`` is the join of all records with only their
-    sizes, which defines similarities; ``rows`` are grouped by the ``n_units`` units. ``sides`` of
-    all records as of ``Join.run``.
+    ``whole`` is the join of all records with only their sizes, which defines similarities; ``rows``
+    are grouped by the ``n_units`` units. ``sides`` of all records as of ``Join.run``.
     """
 
     whole: Join
@@ -293,10 +285,7 @@ class BlockedJoin:
         return cls(whole, sets, rows, len(units), sides)
 
     def steps(self) -> Iterator[Self]:
-        """Yield the join with falling thresholds, ending with its own.
-
-        All join the same units, because any two similar records share a unit.
-        """
+        """Yield the join with falling thresholds, on the same units, last its own."""
         for step in self.whole.steps():
             yield replace(self, whole=step)
 
@@ -347,8 +336,7 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 class SetScheme:
     """Scheme that makes sets of the tokens of documents.
 
-    They are weighted with ``weighted``. Without ``shingles``, documents are strings: the tokens
-    themselves, in order.
+    They are weighted with ``weighted``. Without ``shingles``, documents are strings of the tokens.
     """
 
     shingles: ShingleScheme | None
@@ -402,10 +390,7 @@ class SetScheme:
     def read(
         self, rows: Iterable[pa.RecordBatch], known: pa.RecordBatch, runner: Runner | None
     ) -> Compared:
-        """Return the sets or strings of the documents in ``known``.
-
-        Rows of other documents are ignored. With a runner, its threads copy the sets.
-        """
+        """Return the sets or strings of documents in ``known``, ignoring other rows."""
         documents = known[DOCUMENT].to_numpy()
         sizes, extents = sizes_of(known), extents_of(known)
         if not len(documents):
@@ -513,10 +498,7 @@ def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
 
 
 def digest_compared(compared: Compared) -> Uint64s:
-    """Digest sets or strings to 128 bits each.
-
-    Digests have shape (n, 2). Sets are digested in parts, because elements may be copied.
-    """
+    """Digest sets or strings to 128 bits each, shape (n, 2)."""
     if isinstance(compared, TokenLists):
         return digest_token_lists(compared)
     digests: Uint64s = np.empty((len(compared), 2), np.uint64)
@@ -587,7 +569,6 @@ def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
 
 
 def _join_of(sets: Compared, plan: PairPlan) -> Join:
-    """Return the requested join."""
     measure, algorithm = plan.measure, plan.algorithm
     if isinstance(measure, EditThreshold):
         # RapidFuzz is loaded for edit distances alone.

@@ -299,8 +299,7 @@ def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None)
 class PairJob:
     """Search for pairs by checked options, resolving inputs on access.
 
-    ``named`` is the value of ``against`` if it may name an index; ``idf_from`` are the documents
-    for frequencies.
+    ``named`` is the value of ``against`` if it may name an index; frequencies are of ``idf_from``.
     """
 
     def __init__(
@@ -402,7 +401,7 @@ def find_pairs_in_sources(
 
     ``right`` is None for a self-join. Equal texts, and then equal records, are joined once; pairs
     of their documents are spelled out afterwards, in files if they do not fit. Document frequencies
-    are counted in ``counted``; None: in the compared documents.
+    are of ``counted``; None: of the compared documents.
     """
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
@@ -495,9 +494,8 @@ def _match_one_to_one(
 ) -> Matches:
     """Match documents one to one by their most similar pairs.
 
-    Pairs are processed from the most similar to the least, or by distance, ties by the left
-    document, then the right one; a pair stays if neither of its documents is in an earlier kept
-    pair. So every dropped pair has a document in a pair that is at least as similar: the matching
+    From the most similar pair (or the least distance) to the least, ties by the left document, then
+    the right one, a pair stays if neither of its documents is in an earlier kept pair. The matching
     is stable, and unique except for ties. Memory about 50 bytes per pair; time O(n log n).
     """
     with runner.stage("match") as note:

@@ -163,7 +163,6 @@ def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[st
 
 
 def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
-    """Raise if a given option can have no effect."""
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)

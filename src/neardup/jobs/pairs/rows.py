@@ -1,7 +1,4 @@
-"""Pairs of documents as rows in runs, and their table.
-
-Columns of the input follow the ids, with their values of both sides.
-"""
+"""Pairs of documents as rows in runs, and their table."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ _FILE_BYTES = 64_000_000
 class ColumnsOfPairs:
     """Values of documents a and documents b, side by side.
 
-    ``names`` are the requested columns; a side lacks a column that no file of its collection has.
+    A side lacks those of the ``names`` that no file of its collection has.
     """
 
     names: Sequence[str]
@@ -120,10 +117,10 @@ def keep_equal(
     workspace: Workspace,
     runner: Runner,
 ) -> SpilledBatches:
-    """Keep pairs with equal values in some columns, as text.
+    """Keep pairs with equal or missing values in some columns, as text.
 
-    A pair also stays if one of its documents has no value. Memory: the values of the documents in a
-    pair and the remaining pairs, as far as the workspace allows, and some pairs at a time.
+    Memory: the values of the documents in a pair and the remaining pairs, as far as the workspace
+    allows, and some pairs at a time.
     """
     values = _read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
     n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
@@ -314,10 +311,10 @@ class Speller:
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Spell out crossings in order, ``n_at_once`` document pairs per part.
+        """Spell out crossings in order, about ``n_at_once`` pairs per part.
 
-        The number is approximate. Yields the pairs, the earlier document first unless the measure
-        is directed, and the number of each pair's crossing.
+        Yields the pairs of documents, the earlier first unless the measure is directed, and the
+        number of each pair's crossing.
         """
         for spelled, crossing in self.left.cross(self.right, crossings, n_at_once):
             if not self.is_self_join:
@@ -337,9 +334,9 @@ class Speller:
             yield pairs, crossing[kept]
 
     def runs(self, crossings: ScoredPairs, n_at_once: int | None) -> Iterator[pa.RecordBatch]:
-        """Spell out crossings, ``n_at_once`` document pairs per run.
+        """Spell out crossings in ascending runs of about ``n_at_once`` pairs.
 
-        The number is approximate, None for all. Yields at least one run, each in ascending order.
+        None for all. Yields at least one run.
         """
         similarities = self.records.similarities(crossings)
         is_empty = True
@@ -391,12 +388,8 @@ def collect_runs(
     """Spell out the pairs of each part of a join.
 
     ``join_parts`` joins the parts from a number on: parts of an earlier run are not joined again.
-    ``shares`` has the completed share of the work after each part.
-
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs of documents.
+    ``shares`` has the completed share of the work after each part. ResultLimitError at more than
+    ``limit`` pairs of documents.
     """
     # Pairs in memory are found again by a resumed run, unless there are files anyway.
     is_in_files = workspace.work is not None and workspace.work.n_done > 0
@@ -428,8 +421,8 @@ def collect_runs(
 class Matches:
     """Pairs of documents in output order, with counts of filters.
 
-    ``runs`` as of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
-    with falling thresholds.
+    ``runs`` as of ``PairRows``. The ``n_steps`` joins of ``n_records`` records had falling
+    thresholds.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -444,9 +437,9 @@ class Matches:
 class PairRows:
     """Pairs of documents of some collections, numbered consecutively.
 
-    ``runs`` can be iterated repeatedly. Several runs are each in ascending order, and may all have
-    pairs of any left document. ``score_name`` is the column's name or None; ``metadata`` describes
-    the table; ``columns`` are input columns after the others.
+    ``runs`` can be iterated repeatedly. Several are each in ascending order, and may all have pairs
+    of any left document. ``score_name`` is the column's name or None; ``columns`` are input
+    columns.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -493,10 +486,7 @@ class PairRows:
                 yield run.slice(start, _ROWS_AT_ONCE)
 
     def _merged(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of consecutive ranges of left documents.
-
-        Only those rows of each run are read, so that little of the files is in memory.
-        """
+        """Yield the rows of consecutive ranges of left documents, reading few at a time."""
         for start, stop in pairwise(self._cut()):
             parts = []
             for run in self.runs:
@@ -567,7 +557,6 @@ class PairResult(TableResult):
         self.summary = summary
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return int(self.summary["pairs"])
 
     @cached_property

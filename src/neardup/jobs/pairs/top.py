@@ -56,10 +56,7 @@ class RankedPairs:
         return pairs.take(n_before < most)
 
     def weight_of_better(self, weights: Int64s) -> Int64s:
-        """Return the weight of better pairs of the left side.
-
-        It is a total per pair; pairs are in the order of ``by_left``.
-        """
+        """Return the weight of better pairs of the left side, in ``by_left`` order."""
         left = self.pairs.left
         if not len(left):
             return left
@@ -97,7 +94,7 @@ def most_similar_pairs(
     """Find the ``most`` most similar pairs of documents, ties ascending.
 
     The most similar pair is first. Thresholds fall step by step until there are enough pairs, so
-    that the remaining pairs are never compared. The list has the filter counts of each step.
+    that the remaining ones are never compared. The list has the filter counts of each step.
     """
     step_counts = []
     for step in _steps(join):
@@ -163,7 +160,6 @@ def _partner_rows(joined: ScoredPairs, step: Scored, speller: Speller) -> Scored
 
 
 def _best_of_each(rows: RankedPairs, speller: Speller, most: int) -> ScoredPairs:
-    """Spell out the best partners of records for each document."""
     # One more than requested, because a document may find itself.
     enough = most + 1
     partners = speller.right.first(enough)
