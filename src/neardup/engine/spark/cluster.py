@@ -71,8 +71,6 @@ class Failure:
         return cls((task, piece.number), error)
 
 
-# Inputs of tasks: sources, or stretches of long ones, in the order of the documents.
-
 # Stored bytes per task: this many tasks per slot, within bounds.
 _TASKS_A_SLOT = 4
 _LEAST_BYTES = 16_000_000
@@ -437,8 +435,6 @@ def _reason(error: Any) -> str:
     said = raised[-1] if raised else lines[0]
     return f"Spark could not finish: {said[:300]}; the executors' logs say more"
 
-
-# The session: requirements, slots and memory.
 
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17

@@ -479,9 +479,6 @@ def _send_by_document(starts: Int64s, rows: Iterator[tuple[Any, bytes]]) -> Iter
         yield batch, np.searchsorted(starts, documents, side="right") - 1
 
 
-# Signed documents, grouped by key, or sent to partitions with their rows and texts.
-
-
 @sending
 def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
     import pyarrow as pa

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# Rows in blocks of Arrow, sent to partitions and to the driver.
-
 # Bytes of rows that a task buffers before sending, so that blocks are few.
 _WAITING_BYTES = 48_000_000
 
@@ -457,7 +455,6 @@ def _gathered(
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[ChangeBlock]:
-    """Gather a task's rows, and yield the change of blocks."""
     if apply is None or gather is None:
         yield lambda block, _: block
         return

@@ -165,8 +165,6 @@ class _FailedError(Exception):
     """A task has reported a failure."""
 
 
-# Inputs of a task, including their end.
-
 LAST = "the last row of a task"
 """Row after the rows of a task with lasting effects."""
 
@@ -208,9 +206,6 @@ def local_folder() -> str | None:
     """Return Spark's folder for a task, None for the default."""
     given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
     return given if given and Path(given).is_dir() else None
-
-
-# The driver's side.
 
 
 class SharedWork(LastingWork):
