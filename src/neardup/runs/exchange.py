@@ -194,9 +194,9 @@ class _SpillFiles:
 class SpilledBatches(_SpillFiles):
     """Batches in order of arrival, each with plain values.
 
-    The list is in memory while it fits into a ``share`` of it. A file is complete when the weights
-    of its batches add up to ``weight_of_file``. Add batches within a ``with`` block; an incomplete
-    file is dropped at its end. Reading maps one file at a time and needs little memory.
+    The list is in memory while it fits into a ``share`` of it. Add batches within a ``with`` block;
+    an incomplete file is dropped at its end. Reading maps one file at a time and needs little
+    memory.
     """
 
     def __init__(
@@ -415,9 +415,6 @@ def _slice_of(
     return batch.slice(bounds[partition], bounds[behind] - bounds[partition])
 
 
-# Arrays of a stage in the work folder, so that a resumed run does not repeat it.
-
-
 def kept_arrays(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
@@ -457,8 +454,6 @@ def _load(path: Path) -> Any:
     except (OSError, ValueError) as error:
         raise _cannot_be_read(path, error) from error
 
-
-# A growing array: in memory while it is short, then in a mapped file.
 
 _VALUES = "values"
 _FIRST_ROOM = 1 << 16

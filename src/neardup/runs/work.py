@@ -70,8 +70,6 @@ def digest_of(key: Mapping[str, Any]) -> str:
     return hashlib.sha256(spelled_key(key).encode()).hexdigest()
 
 
-# The location of a run's work, next to earlier runs of the same name.
-
 _MIDDLE = ".neardup-work-"
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 
@@ -103,8 +101,7 @@ class Place(Protocol):
 class WorkPlace(LockedFolder):
     """A folder created, locked and removed by one process.
 
-    ``parent`` is created if it is missing, ``name`` is the name of the run, such as the name of its
-    output, and ``digest`` the digest of the folder's key.
+    ``parent`` is created if it is missing; ``name`` is that of the run, ``digest`` that of the key.
     """
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
@@ -315,10 +312,7 @@ class TaskFiles:
 
 
 class WorkFolder(LastingWork):
-    """Completed tasks in a folder, created with the first task.
-
-    Open it with ``open`` or ``temporary``. It is thread-safe.
-    """
+    """Thread-safe folder of completed tasks, created with the first."""
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
         super().__init__(place, key)
@@ -345,9 +339,8 @@ class WorkFolder(LastingWork):
     ) -> WorkFolder:
         """Open a key's work folder, with an earlier run's results.
 
-        ``name`` is the name of the run, such as that of its output; ``key`` has all inputs, from
-        ``opening.key_of``. With ``at_once`` the folder is created now, because runs for other
-        outputs may use the same one.
+        ``key`` has all inputs, from ``opening.key_of``. With ``at_once`` the folder is created now,
+        because runs for other outputs may use the same one.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
         if at_once or folder._place.exists():
@@ -628,9 +621,6 @@ class WorkFolder(LastingWork):
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():
                 path.unlink(missing_ok=True)
-
-
-# The resources of a job: a memory budget, and a folder for larger data.
 
 
 @dataclass(frozen=True)
