@@ -41,8 +41,6 @@ from neardup.stages.tables import (
 )
 from neardup.tables import Assignment, Bools, Floats, Int32s, Int64s, Removals, Rows
 
-# Description of a table of pairs.
-
 
 class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
     """Description of a table's pairs, with names of the summary.
@@ -394,9 +392,6 @@ def _by_order(pairs: SimilarPairs, *, are_directed: bool) -> SimilarPairs:
 
 def _marked(pairs: SimilarPairs, rows: Bools) -> SimilarPairs:
     return pairs if rows.all() else pairs.take(rows)
-
-
-# Deduplication by existing pairs, without comparing texts.
 
 
 def decide_by_pairs(

@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Contents: documents with equal tokens, known by their first document in keep order.
-
-
 @dataclass(frozen=True)
 class NumberedContents:
     """Documents of collections, numbered together and grouped by content.
@@ -284,8 +281,6 @@ def _number_copies(kinds: Iterator[Columns]) -> tuple[Int64s, Int64s]:
     are_shared = (np.bincount(numbers, minlength=1) > 1)[numbers]
     return columns["document"][are_shared], numbers[are_shared]
 
-
-# Components: contents that share a bucket, directly or through others.
 
 # Role of a document in its bucket: not a content, connected to others, or not to be compared with
 # other documents of this role.

@@ -325,8 +325,6 @@ class ResultOutcome(Outcome):
             yield numbers[rows][here], block.language, texts
 
 
-# Texts of removed documents and of their keepers, for display.
-
 # Prefix of an id of the other collection that the first one also has.
 _AGAINST = "against/"
 

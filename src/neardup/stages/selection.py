@@ -51,9 +51,6 @@ def list_documents(
     return engine.read([(sources, plan)], list_block).catalogues[0]
 
 
-# Ids of index documents, as given by users.
-
-
 def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
     """Return ids as a list."""
     if isinstance(ids, str | int):
@@ -352,8 +349,6 @@ def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
     prefixed = pc.binary_join_element_wise(prefix, names, nothing)
     return pc.if_else(is_taken, prefixed, names)
 
-
-# Documents counted per file: input, kept and removed.
 
 # Files that a summary lists individually; the others are summed.
 _LISTED = 100

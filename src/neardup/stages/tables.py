@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from neardup.reports.judgements import Judgements
 
 
-# Identification of a result's job by its content.
-
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
 
 # Columns of each kind of table; the first kind with all of its columns matches.
@@ -211,9 +209,6 @@ def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: i
             row = start + pc.index(pc.is_null(table[column]), True).as_py() + 1
             message = f"row {row:,} has no {column!r}; each row needs one, name a complete table"
             raise InvalidInputError(message, path=name)
-
-
-# Documents of a result, as a report reads them again.
 
 
 @dataclass(frozen=True)
