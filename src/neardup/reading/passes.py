@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
 
-# The stage copies: documents with equal digests have one content, numbered by appearance.
-
 _FIRST_SLOTS = 1 << 12
 
 

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from neardup.matching.bands import Banding
 
 
-# Plan of reading a collection, and the computed values per document.
-
 # Bytes of text per kernel call, so that tokens and shingles are still in the processor's cache for
 # the next stage.
 SLICE_BYTES = 1 << 18
@@ -370,8 +368,6 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
     return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
 
 
-# Blocking keys: documents are compared only if they have equal values in some columns.
-
 NO_KEY = np.uint64(0)
 """Key of a document without a value, which is not compared."""
 
@@ -551,9 +547,6 @@ def filters_of(batch: pa.RecordBatch) -> Filters | None:
     column = batch.column("filter")
     offsets: Int64s = column.offsets.to_numpy()
     return Filters(column.values.to_numpy(), offsets, numbers_of(batch, "filter_sizes"))
-
-
-# The stage count: document frequencies of shingles.
 
 
 ListTokens = Callable[[Source, RowBlock], TokenLists]
