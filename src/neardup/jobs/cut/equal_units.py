@@ -2,8 +2,7 @@
 
 Each unit is a row with its digest and position. Rows go to partitions by digest, so that each
 partition decides about equal units by itself. Removed units then go to partitions of consecutive
-documents, in which they are cut and written. Both exchanges are in memory while rows fit, and then
-in files of the work folder.
+documents, in which they are cut and written.
 """
 
 from __future__ import annotations
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.runs.work import Workspace
-
-# Equal passages: documents that share samples of their text, and their removed spans.
 
 T = TypeVar("T")
 

@@ -1,7 +1,4 @@
-"""Similar passages to cut, found by alignment, located in texts.
-
-The most repeated passages are collected for the report.
-"""
+"""Similar passages to cut, found by alignment, located in texts."""
 
 from __future__ import annotations
 

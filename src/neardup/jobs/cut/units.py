@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     pass
 
 
-# Units of texts that are compared whole.
-
 Unit = Literal["paragraphs", "lines", "sentences"]
 
 _NEWLINE, _RETURN = 10, 13

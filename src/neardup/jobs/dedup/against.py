@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from neardup.text.weighting import DocumentFrequencies
 
 
-# The plan of a deduplication against an index, which defines similarity.
-
-
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme, *, has_files: bool) -> None:
     """Check combinations of options with an index.
 
@@ -262,9 +259,6 @@ def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(sides, _SIDES if has_files else _SIDES_OF_INDEX)
-
-
-# The stage add: kept documents are added to an index, and removed ones recorded.
 
 
 def add_to_index(

@@ -80,8 +80,6 @@ from neardup.tables import (
     offsets_of,
 )
 
-# A deduplication with checked options.
-
 
 class DedupJob:
     """A deduplication with checked options, which resolves inputs on access.
@@ -160,10 +158,9 @@ def deduplicate_sources(
 ) -> DeduplicationResult:
     """Run all stages before writing.
 
-    There are two passes over the files: the first signs every document, the second reads possible
-    near-duplicates again for exact comparison. Weights by document frequencies need an earlier pass
-    that counts documents. Documents of an index are looked up during the first pass; kept documents
-    are added to a new state of it, and removed ones recorded.
+    The first of two passes signs every document and looks it up in an index, the second reads
+    possible near-duplicates again for exact comparison. Weights by document frequencies need an
+    earlier pass. Kept documents are added to a new state of the index, and removed ones recorded.
     """
     plan = other.plan
     check_effect(plan.options, sources, other.sources)
@@ -252,8 +249,6 @@ def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> d
     chosen = "exact" if is_cheap else "minhash"
     return {"chosen": chosen, "exact": round(exact, 3), "minhash": round(minhash, 3)}
 
-
-# Audit: sampled contents are compared with all.
 
 CONFIDENCE = 0.95
 
