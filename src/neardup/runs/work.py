@@ -274,10 +274,7 @@ class LastingWork(ABC):
         return self._place.key_of(stale)
 
     def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
-        """Remove stale locations (default: all), and return the removed ones.
-
-        A location in use by a process stays.
-        """
+        """Remove unused stale locations (default: all), and return them."""
         removed = list(self._place.remove_others(paths))
         self.stale = [path for path in self.stale if path not in removed]
         return removed

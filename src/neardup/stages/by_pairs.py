@@ -204,10 +204,7 @@ _SIMILARITY = "similarity"
 
 @dataclass(frozen=True)
 class GivenPairs:
-    """Pairs of documents by their ids, read in parts.
-
-    ``name`` is its name in messages; ``about`` is None if the table has no description.
-    """
+    """Pairs of documents by their ids, read in parts."""
 
     name: str
     sources: Sequence[Source]

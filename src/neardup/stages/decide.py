@@ -488,10 +488,7 @@ def choose_by_buckets(
 
 
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
-    """Return candidates that may be similar, and their new components.
-
-    Filters reject most dissimilar pairs that share a bucket.
-    """
+    """Return candidates that may be similar, and their new components."""
     start, components, need_not_meet = partition.facts
     candidates = candidates_in(partition, plan.banding.bands)
     firsts = sieve_components(

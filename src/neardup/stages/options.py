@@ -306,10 +306,7 @@ def _check_copies(options: DedupOptions) -> None:
 
 
 def check_method(options: DedupOptions) -> None:
-    """Raise for an option without effect on the method.
-
-    Raises ``InvalidParameterError`` for the first such option.
-    """
+    """Raise for an option without effect on the method."""
     if options.method != "exact":
         return
     where, remedy = "with method exact", "choose method minhash or auto"

@@ -272,10 +272,7 @@ class Cluster:
         return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
 
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
-        """Compute all partitions, and return the facts about each.
-
-        Raises the first error in the order of the documents, if there is one.
-        """
+        """Return facts about all partitions, or raise the first error."""
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
         with spark_errors():
             answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()

@@ -111,11 +111,7 @@ _KIND = "kind"
 
 
 class SparkEngine(Engine):
-    """Run a job's verbs on a session's executors.
-
-    ``current_cluster`` starts them when they are first needed; the driver has the runner and the
-    workspace.
-    """
+    """Run a job's verbs on a session's executors."""
 
     name = "spark"
 

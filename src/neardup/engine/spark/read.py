@@ -162,10 +162,7 @@ class TaskReading:
 
 
 def in_tasks(function: Callable[..., Iterator[R]], tasks: Iterator[Any]) -> Iterator[R | Failure]:
-    """Yield a function's results for each task's reading and items.
-
-    Tasks are numbered. An error of the function becomes a row.
-    """
+    """Yield a function's results per task, and errors as rows."""
     for number, task, *more in tasks:
         reading = TaskReading(number, task)
         try:
