@@ -90,8 +90,8 @@ class InvalidParameterError(NeardupError, ValueError):
     message
         What was expected, what came, what to do; parameters have their names in Python.
     parameters
-        Which words of the message are such names, for the command line to write its options
-        instead. If none is given, those that the message has by both names, else the first word.
+        Words of the message that are such names, for the command line to write its options. If none
+        is given, those that the message has by both names, else the first word.
     """
 
     def __init__(self, message: str, *parameters: str) -> None:
@@ -108,10 +108,8 @@ class InvalidInputError(NeardupError, ValueError):
     ----------
     message
         What was expected, what came, what to do.
-    path
-        File, if one is concerned.
-    row
-        Number of the row in that file, counted from 1, if one is concerned.
+    path, row
+        File, and the row's number in it, counted from 1, if one is concerned.
     is_bad_row
         It would have been left out if bad rows were skipped.
     is_known_id

@@ -10,10 +10,7 @@ from typing import Any
 def load_name(namespace: dict[str, Any], name: str) -> Any:
     """Load a name by the module's ``_HOMES`` and cache it.
 
-    Raises
-    ------
-    AttributeError
-        If the module has no such name.
+    AttributeError if the module has no such name.
     """
     if name not in namespace["_HOMES"]:
         message = f"module {namespace['__name__']!r} has no attribute {name!r}"
@@ -36,7 +33,6 @@ class _WithoutPandas:
 def hide_pandas() -> None:
     """Keep Arrow from loading pandas in this process.
 
-    Arrow looks for it at the first array. Loading it takes longer than the rest of a short command,
-    and no command has a data frame.
+    Arrow loads it with the first array, which takes longer than the rest of a short command.
     """
     sys.meta_path.insert(0, _WithoutPandas)

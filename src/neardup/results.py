@@ -112,7 +112,6 @@ class Result(ABC):
         return page
 
     def __repr__(self) -> str:
-        """Return the class and the headline."""
         return f"{type(self).__name__}({self.headline()})"
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -133,7 +132,6 @@ class Result(ABC):
         return f"<p>{escape(repr(self))}</p>{rows}{rest}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        """Return the first rows for a notebook and their total."""
         table = self.table
         return table.slice(0, most), len(table)
 
@@ -232,8 +230,7 @@ class QueryCounts:
     ) -> None:
         """Count queries by their tokens and by their results.
 
-        ``queries`` has the document number of each result. Documents with fewer than
-        ``least_tokens`` are short.
+        ``queries`` has the document number of each result. ``least_tokens`` are not short.
         """
         self.n_queries += len(n_tokens)
         self.n_empty += int((n_tokens == 0).sum())

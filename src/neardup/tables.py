@@ -79,7 +79,6 @@ class Rows:
 
 @lru_cache
 def _types_of(rows: Any) -> list[type]:
-    """Return the annotated types of the numbers in the columns."""
     hints = get_type_hints(rows)
     return [get_args(get_args(hints[each.name])[1])[0] for each in fields(rows)]
 
@@ -232,7 +231,7 @@ class TokenSpans(Rows):
     """Byte positions of tokens in their texts, ``stops`` exclusive.
 
     Aligned with ``TokenLists.values``; ``starts`` and ``stops`` of a text never descend. Spans
-    overlap only where tokens come from the same characters, and may then be equal, or are shingles.
+    overlap only if tokens come from the same characters, or are shingles, and may be equal.
     """
 
     starts: Int64s
@@ -317,9 +316,8 @@ class ShingleSets:
 class WeightedSets:
     """Sorted distinct shingle hashes of documents with their weights.
 
-    Document d has ``values[starts[d] :][: sizes[d]]``, and its ``weights`` are at the same
-    positions: whole numbers above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty
-    document.
+    Document d has ``values[starts[d] :][: sizes[d]]``, and ``weights`` at the same positions: whole
+    numbers above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty document.
     """
 
     values: Uint64s
@@ -341,9 +339,8 @@ class WeightedSets:
 class Buckets:
     """Documents that share a band key.
 
-    ``numbers`` (n_bands, n_documents) is each document's bucket in each band, -1 if it has that
-    key alone; ``sizes`` the number of documents of each bucket, at least two. Bucket numbers of
-    different bands differ.
+    ``numbers`` (n_bands, n_documents) is each document's bucket in each band, -1 if it has that key
+    alone; buckets of different bands differ. ``sizes`` are numbers of documents, at least two.
     """
 
     numbers: Int32s
@@ -392,9 +389,8 @@ class ScoredPairs(Rows):
 class Removals:
     """Removed documents in ascending order with their keepers.
 
-    ``similarities`` are verified. ``n_compared`` pairs were compared exactly, ``n_verified`` of
-    them reached the threshold. ``n_beyond`` documents are removed only by the option
-    ``components``.
+    ``similarities`` are verified. ``n_compared`` pairs were compared exactly, ``n_verified``
+    reached the threshold. Only the option ``components`` removes ``n_beyond`` documents.
     """
 
     documents: Int64s
@@ -444,9 +440,8 @@ class Assignment:
     """Keeper of each document of a collection.
 
     ``keepers`` is -1 for a document that stays, else the number of its keeper; documents of the
-    reference collection ``against`` are numbered first, and of an index only those that are
-    keepers. ``similarities`` are NaN for documents that stay. ``exact`` marks exact copies of their
-    keeper; it is all false unless ``copies_are_known``.
+    collection ``against`` are numbered first, of an index only keepers. ``similarities`` are NaN
+    for documents that stay. ``exact`` marks exact copies of their keeper, if ``copies_are_known``.
     """
 
     keepers: Int64s
@@ -487,10 +482,10 @@ class Assignment:
 class EarlierKeepers(Rows):
     """Keepers of documents from an earlier collection that stays whole.
 
-    ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are the elements that a
-    document and its keeper have in common, ``sizes`` the elements of the keeper, or their weights.
-    Keepers that ``are_settled`` are final: the document is an exact copy (``are_copies``) of the
-    keeper, or of a document that was removed in favour of it.
+    ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are common elements of a
+    document and its keeper, ``sizes`` elements of the keeper, or their weights. Keepers that
+    ``are_settled`` are final: the document is an exact copy (``are_copies``) of the keeper, or of a
+    document removed in favour of it.
     """
 
     documents: Int64s
@@ -529,8 +524,8 @@ class SetSketches:
     """Samples of sets of permuted 64-bit elements.
 
     Rows ascend without repeats. Row d is a sample of a set with ``sizes[d]`` distinct elements, -1
-    where that is not known exactly; it holds the whole set if it has as many values. All values of
-    a modulo sketch are multiples of its item in ``moduli``, which is 1 for smallest-s sketches.
+    if not known exactly; it is the whole set if it has as many values. Values of a modulo sketch
+    are multiples of its item in ``moduli``, which is 1 for smallest-s sketches.
     """
 
     values: Uint64s
@@ -546,8 +541,8 @@ class SetSketches:
 class Estimates(Rows):
     """Share estimates with standard errors and 95 % intervals.
 
-    ``n_samples`` is the number of elements that an estimate rests on. Where low equals high the
-    whole sets were seen and the value is exact. Without samples the value is NaN.
+    An estimate rests on ``n_samples`` elements; without any the value is NaN. Where low equals
+    high, the whole sets were seen and the value is exact.
     """
 
     values: Floats
@@ -600,10 +595,10 @@ class EditSignatures:
 class EditEstimates(Rows):
     """Estimated edit distances of text pairs with intervals and significances.
 
-    Distances are in characters and lie between ``low`` and ``high`` in 95 of 100 cases.
-    ``significances`` are numbers of standard deviations by which a pair's signatures are nearer
-    than unrelated ones. A pair that is not ``is_usable`` has too few symbols: its distance and
-    significance are NaN, and only the lengths bound its interval.
+    Distances are in characters, and between ``low`` and ``high`` in 95 of 100 cases.
+    ``significances`` are standard deviations by which a pair's signatures are nearer than unrelated
+    ones. A pair that is not ``is_usable`` has too few symbols: its distance and significance are
+    NaN, and only the lengths bound its interval.
     """
 
     distances: Floats

@@ -8,8 +8,8 @@ __version__ = "0.1.0"
 def pip_install(extra: str) -> str:
     """Return the command that adds an extra to this installation.
 
-    What came from a folder or a file, such as a clone, is named by that as long as it is there:
-    the index may have another version, or none.
+    An installation from a folder or file, such as a clone, is named by it while it exists: the
+    index may have another version, or none.
     """
     # Loaded where something is missing, and not with the package.
     import json

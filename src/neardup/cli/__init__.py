@@ -180,7 +180,6 @@ def _interrupted(journal: Journal) -> int:
 
 
 def _fate(journal: Journal) -> str:
-    """Describe the output of a run that ended early."""
     if journal.partial:
         return f" while the table was written to {journal.partial}; it is incomplete there"
     written = journal.written()

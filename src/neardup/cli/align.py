@@ -113,7 +113,6 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
 
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
-    """Return whether passages are written with their whole texts."""
     if given.summary is not None:
         for name in ("with_text", "places", "place_marker"):
             if getattr(given, name) not in (None, False):

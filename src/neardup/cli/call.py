@@ -101,8 +101,8 @@ class Call:
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:
         """Open a job's workspace and list results of earlier runs.
 
-        ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results
-        in the folder of ``--work``, the driver none.
+        ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results in
+        the folder of ``--work``, the driver none.
         """
         from neardup.engine.opening import open_workspace
 
@@ -282,7 +282,6 @@ class FolderOutput(_Output):
         hold(output, overwrite=call.options.overwrite)
 
     def __str__(self) -> str:
-        """Return the name for messages."""
         return "standard output" if self._is_streamed else str(self._options.output)
 
     @property
@@ -363,7 +362,6 @@ class TableOutput(_Output):
             hold(self.place, overwrite=given.overwrite)
 
     def __str__(self) -> str:
-        """Return the name for messages."""
         return str(self._target)
 
     def takes_texts(self) -> bool:

@@ -64,21 +64,9 @@ class JobCommand(click.Command):
     """A command with a class of options.
 
     Options that the command line lacks are taken from ``neardup.toml``. ``-h`` prints a line per
-    option, ``--help`` the whole description; errors name options as they are written.
-
-    Parameters
-    ----------
-    name
-        Name of the command.
-    options
-        Class of its options.
-    arguments
-        Its positional arguments.
-    function
-        Called with a ``Call`` that has the options, and with the arguments by name. Its docstring
-        is the description.
-    epilog
-        Examples.
+    option, ``--help`` the whole description; errors name options as they are written. ``function``
+    is called with a ``Call`` that has the options, and with the arguments by name. Its docstring is
+    the description, and ``epilog`` has examples.
     """
 
     def __init__(
@@ -135,7 +123,6 @@ class JobCommand(click.Command):
         return rest
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        """Raise if an option of one value is given twice."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         given = set[str]()
         for each in order:
@@ -237,8 +224,7 @@ def _help_option(
 def _showing_logs() -> Iterator[None]:
     """Show logged messages on standard error while a job runs.
 
-    Kernels log when they are compiled on call, and jobs log hints that may make the rest of the run
-    unnecessary.
+    Kernels log that they compile on call, and jobs log hints that may make the run unnecessary.
     """
     # Help need not wait for it.
     import logging

@@ -43,8 +43,8 @@ def all_options() -> Mapping[str, Mapping[str, Option]]:
 def find_file() -> Path | None:
     """Return the path of the nearest ``neardup.toml``, relative to the working directory.
 
-    It is looked for in the working directory and, within a repository, in all folders above it up
-    to the repository's root: anybody may have put a file above that.
+    It is in the working directory or, within a repository, in a folder above it up to the
+    repository's root: anybody may have put a file above that.
     """
     for depth, folder in enumerate(_folders()):
         if (folder / FILE).is_file():
@@ -111,7 +111,6 @@ def is_configurable(option: Option) -> bool:
 
 
 def _options_in(scope: Scope) -> Mapping[str, Option]:
-    """Return the options of a scope by key, none if no command begins so."""
     return {
         key_of(option): option
         for name, options in all_options().items()

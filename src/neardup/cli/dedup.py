@@ -143,7 +143,6 @@ def _report(
     index: Path | None,
     is_new: bool,
 ) -> str:
-    """Describe a result in a few lines."""
     coverage = "joined exactly, none is missed"
     if summary["method"] != "exact":
         coverage = describe_bands(summary)
@@ -366,7 +365,6 @@ def plan(call: Call) -> None:
 
 
 def _describe_bands(measure: Measure, threshold: str, banding: Banding, recall: float) -> list[str]:
-    """Describe bands and their recall, one sentence per line."""
     lines = [
         f"{counted(banding.bands, 'band')} of {counted(banding.rows, 'row')}, "
         f"{counted(banding.num_perm, 'hash function')}",

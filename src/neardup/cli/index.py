@@ -149,7 +149,6 @@ class _IndexGroup(click.Group):
     """The commands of an index, in order of definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
         return list(self.commands)
 
 
@@ -220,7 +219,6 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
-    """Make a new index's scheme and its preset summary."""
     if given.kind == "passages":
         from neardup.passages.windows import make_passage_scheme
 
@@ -371,7 +369,6 @@ def _list_orphans(removal: RemovalResult) -> list[str]:
 
 
 def _list_denied(addition: AdditionResult) -> list[str]:
-    """List the documents that the index denies."""
     denied = addition.denied
     if not denied:
         return []

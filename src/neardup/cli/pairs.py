@@ -114,7 +114,6 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
 
 
 def _condition(summary: Mapping[str, Any]) -> str:
-    """Describe the condition of all pairs."""
     if summary.get("max_distance") is not None:
         distance = f"a Hamming distance of {summary['max_distance']:,}"
         if summary["measure"] != "hamming":

@@ -136,7 +136,6 @@ def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
 def _sources_of(
     call: Call, inputs: tuple[str, ...], options: TextAgainstOptions
 ) -> tuple[Inputs | None, Inputs | None]:
-    """Return the sources of INPUT and of OTHER."""
     from neardup.files.inputs import resolve_paths
 
     own = resolve_paths(inputs, options) if inputs else None

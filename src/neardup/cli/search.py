@@ -191,7 +191,6 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
 
 
 def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:
-    """Describe an empty result of searching ``n_documents``."""
     if not summary["queries"]:
         return "" if summary["skipped_rows"] else "QUERY has no rows, so there was nothing to find"
     if not n_documents:

@@ -116,8 +116,6 @@ class Delta:
         self._rows_of_gone[digest.tobytes()].append(self.n_gone)
         self.n_gone += 1
 
-    # Rows of the database.
-
     def pack(self) -> list[bytes]:
         """Return all documents as rows of the database."""
         packed = []
@@ -148,8 +146,6 @@ class Delta:
             )
             sets = set_of(block, row, self.scheme) if text is None else None
             self._append(int(name) if is_number else name, text, cells, (queries, row), sets)
-
-    # What a segment has, too.
 
     def find(self, sought: Sought) -> Found:
         """Find rows by band key, exact copies, and left-out copies."""

@@ -43,8 +43,6 @@ from neardup.text.weighting import DocumentFrequencies
 
 _log = job_logger(__name__)
 
-# Reading documents of sources.
-
 
 class DeniedDocument(NamedTuple):
     """A document left out because of a denied document.
@@ -142,8 +140,6 @@ def _user_columns(
             raise InvalidInputError(message, path=source.name) from None
     return table
 
-
-# Adding documents.
 
 # The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
 MOST_PENDING = 256
@@ -364,8 +360,6 @@ def count_to_merge(sizes: Sequence[int]) -> int:
     return 0
 
 
-# Taking documents out of an index.
-
 _ORPHANS = pa.schema(
     [("id", pa.large_string()), ("kept_id", pa.large_string()), ("similarity", pa.float64())]
 )
@@ -461,9 +455,6 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
     rows: Int64s = np.array(sorted(firsts.values()), np.int64)
     return every.take(pa.array(rows)), np.concatenate(found)[rows]
-
-
-# Checks of single documents.
 
 
 def check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:

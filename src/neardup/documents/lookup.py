@@ -269,9 +269,6 @@ class RowsInMemory:
         return self._delta.fixed()
 
 
-# Comparing candidates.
-
-
 def find_estimated(
     index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, threshold: Fraction
 ) -> Hits:

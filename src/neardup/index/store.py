@@ -510,9 +510,6 @@ def _state_row(manifest: Manifest) -> tuple[Any, ...]:
     return _with_checksum(manifest.generation, msgspec.json.encode(manifest))
 
 
-# Making an index, and finding one.
-
-
 def _new() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None)
 

@@ -41,10 +41,7 @@ class Kind:
     def checked(self, name: str, value: Any) -> Any:
         """Return the value, a whole number as a plain ``int``.
 
-        Raises
-        ------
-        InvalidParameterError
-            If it has the wrong type or is out of range; the message begins with ``name``.
+        InvalidParameterError, beginning with ``name``, if it has the wrong type or is out of range.
         """
         return self._read(name, value)
 
@@ -64,8 +61,8 @@ class Number(Kind):
 class Whole(Number):
     """A whole number from ``least`` to ``most``.
 
-    Messages write the range as ``within``. ``or_none`` also allows 0, and ``only`` allows nothing
-    but its numbers. A job checks a number without a range.
+    Messages write the range as ``within``. ``or_none`` also allows 0, ``only`` just its numbers. A
+    job checks a number without a range.
     """
 
     def __init__(
@@ -385,12 +382,7 @@ def percent_of(value: str) -> Fraction:
 def exact_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction:
     """Read a number in (0, 1] as its exact decimal.
 
-    Its denominator in lowest terms may be 10^9 at most.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no number, outside that range, or finer.
+    InvalidParameterError for other values, or a denominator above 10^9 in lowest terms.
     """
     fraction = as_fraction(name, value)
     if fraction is None:
@@ -408,12 +400,8 @@ def exact_fraction(name: str, value: str | float | Decimal | Fraction) -> Fracti
 def as_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction | None:
     """Read a number exactly, or return None for other values.
 
-    One of more than 30 places before or behind the point is a number of 30, not all its zeros.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it has more than 40 characters or digits.
+    A number with more than 30 places before or behind the point is replaced by one with 30.
+    InvalidParameterError if it has more than 40 characters or digits.
     """
     check_length(name, value)
     if isinstance(value, Fraction):
@@ -430,13 +418,7 @@ def as_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction 
 
 
 def check_length(name: str, value: Any) -> None:
-    """Refuse a number with too many characters or digits.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are more than 40.
-    """
+    """Raise InvalidParameterError for more than 40 characters or digits."""
     if isinstance(value, str | bytes):
         length = len(value)
     elif isinstance(value, Decimal):

@@ -45,14 +45,10 @@ class Option:
         Sentences that ``--help`` prints after the line.
     usual
         The value that a job chooses where the option is not given.
-    metavar
-        Name of the value in help; without it the command line shows the type.
-    flags
-        Spelling on the command line, where it is not the name.
-    is_required
-        The command line fails without it.
-    is_repeatable
-        The command line takes it several times.
+    metavar, flags
+        Name of the value in help, and spelling on the command line, unless the type and the name.
+    is_required, is_repeatable
+        Whether the command line needs it, and takes it several times.
     name, default, type, heading
         The name, default and annotation in Python, and the heading of the declaring class.
     """
@@ -92,10 +88,7 @@ class Option:
     def checked(self, value: Any) -> Any:
         """Return a checked value, a whole number as ``int``.
 
-        Raises
-        ------
-        InvalidParameterError
-            If the value has the wrong type or is out of range.
+        InvalidParameterError if it has the wrong type or is out of range.
         """
         if value is None and self.default is None:
             return None
@@ -162,18 +155,10 @@ class _Docstring:
 class Options:
     """Base class of options, with values checked on creation.
 
-    Attributes
-    ----------
-    known
-        The options by name: those of the class first, then the inherited ones.
-    changes
-        Fields of options that the class itself declares or changes, by name.
-    differs
-        Changes of the help, range or default of inherited options, by name.
-    heading
-        Heading of help above the options that the class declares.
-    in_python
-        Names of options that the command line does not have.
+    ``known`` has the options by name: first those of the class, then inherited ones. ``changes``
+    has the fields of options that the class declares or changes, and ``differs`` its changes of the
+    help, range or default of inherited ones. ``heading`` is above the declared options in help. The
+    command line does not have the options ``in_python``.
     """
 
     known: ClassVar[dict[str, Option]] = {}
@@ -274,12 +259,8 @@ class Options:
 def merge(kind: type[OptionsT], /, *groups: Options | None, **own: Any) -> OptionsT:
     """Make a job's options from groups and single options.
 
-    An option that is None is not given.
-
-    Raises
-    ------
-    InvalidParameterError
-        If an option is invalid, or a group sets one that the job does not have.
+    An option that is None is not given. InvalidParameterError if an option is invalid, or a group
+    sets one that the job does not have.
     """
     merged: dict[str, Any] = {}
     for group in groups:
@@ -302,7 +283,6 @@ def _is_equal(value: Any, default: Any) -> bool:
 
 
 def _annotations(cls: type) -> dict[str, Any]:
-    """Return a class's annotations, with text evaluated in its module."""
     module = vars(sys.modules[cls.__module__])
     return {
         name: eval(annotation, module) if isinstance(annotation, str) else annotation
@@ -316,7 +296,6 @@ def _known(base: type) -> Mapping[str, Option]:
 
 
 def _kind_of(annotation: Any) -> Kind:
-    """Return the kind of values that an annotation implies."""
     if get_origin(annotation) is Literal:
         return Choice(annotation)
     parts = [part for part in get_args(annotation) or (annotation,) if part is not NoneType]

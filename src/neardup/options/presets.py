@@ -1,8 +1,7 @@
 """Presets: options for kinds of text or likeness.
 
-``PRESETS`` is the one table of them. Classes of options whose jobs take presets extend
-``PresetOptions``, which fills options that the user leaves out from the table. docs/presets.md has
-the reasons for the values and their results.
+``PRESETS`` is their table. Options of jobs with presets extend ``PresetOptions``, which fills
+options left out from the table. docs/presets.md has the reasons for the values and their results.
 """
 
 from __future__ import annotations
@@ -35,18 +34,9 @@ class PassagePreset(NamedTuple):
 class Preset(NamedTuple):
     """A row of the table.
 
-    Parameters
-    ----------
-    purpose
-        Its purpose, in a few words.
-    documents
-        Options of jobs that compare whole documents; None: it is not for these.
-    passages
-        Options of jobs that find passages; None: it is not for these.
-    units
-        Options of a cut of whole paragraphs or lines; None: it is not for these.
-    cuts
-        Whether passages that are found with it may be cut out.
+    ``documents`` are options of jobs that compare whole documents, ``passages`` of jobs that find
+    passages, and ``units`` of a cut of whole paragraphs or lines; None: it is not for these.
+    ``cuts`` is whether passages found with it may be cut out.
     """
 
     purpose: str

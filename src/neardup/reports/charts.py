@@ -59,11 +59,7 @@ class Mark:
         return None if threshold is None else cls(float(threshold), f"threshold {threshold:g}")
 
 
-# Elements of SVG.
-
-
 def _element(tag: str, content: str = "", **attributes: object) -> Markup:
-    """Write an element, with ``_`` for ``-`` in attribute names."""
     head = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_number(value)}"'
         for key, value in attributes.items()
@@ -114,9 +110,6 @@ def _drawing(caption: Caption, parts: Sequence[Markup], height: float) -> Markup
     )
 
 
-# Axes.
-
-
 @dataclass(frozen=True)
 class _Scale:
     """Coordinates of values from ``low`` to ``high``."""
@@ -148,7 +141,6 @@ Ticks = Sequence[tuple[float, str]]
 def _axes(
     x: _Scale, y: _Scale, ticks: tuple[Ticks, Ticks], titles: tuple[str, str]
 ) -> list[Markup]:
-    """Draw both axes with their ticks."""
     middle = (_LEFT + _RIGHT) / 2
     parts = [
         _text(titles[1], "axis-title", 2, 12),
@@ -256,8 +248,7 @@ def histogram(
 ) -> Chart:
     """Draw a bar for each count.
 
-    ``bins`` are ascending edges, and a count for each two neighbours; ``titles`` are of the x axis
-    and the y axis.
+    ``bins`` are ascending edges, and counts between neighbours; ``titles`` are of the x and y axes.
     """
     edges, counts = bins
     x = _Scale(edges[0], edges[-1], _LEFT, _RIGHT)
@@ -282,16 +273,9 @@ def similarity_chart(
 ) -> Chart | None:
     """Draw the similarities of rows, or return None without any.
 
-    Parameters
-    ----------
-    values
-        The similarities, NaN if unknown; or whole numbers, such as distances.
-    threshold
-        Its mark; the axis begins at the threshold or at the least value.
-    counted
-        The noun of the rows, such as "pairs".
-    axis
-        The title of the axis.
+    ``values`` are similarities, NaN if unknown, or whole numbers, such as distances. The axis
+    begins at ``threshold``, which is marked, or at the least value. ``counted`` is the noun of the
+    rows, such as "pairs", and ``axis`` the title of the axis.
     """
     known = values[~np.isnan(values)]
     if not len(known):

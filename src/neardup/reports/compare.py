@@ -20,14 +20,8 @@ _N_COLOURS = 12
 class Link:
     """A passage of both texts.
 
-    Parameters
-    ----------
-    a, b
-        Its characters in either text, ends exclusive, at least one each.
-    similarity
-        The similarity of both.
-    changes_a, changes_b
-        Ascending ranges within that the other text lacks.
+    ``a`` and ``b`` are its characters in either text, ends exclusive, at least one each;
+    ``changes_a`` and ``changes_b`` are ascending ranges within that the other text lacks.
     """
 
     a: tuple[int, int]
@@ -46,16 +40,8 @@ def compare_report(
 ) -> Report:
     """Make the page of two texts.
 
-    Parameters
-    ----------
-    names, texts
-        Of both sides.
-    links
-        Shared passages; they may overlap.
-    shares
-        The share of each text that is in a passage.
-    tables
-        Sizes and measures, the main measure in the first row.
+    ``links`` are shared passages, which may overlap, ``shares`` the share of each text in passages.
+    The first row of ``tables`` has the main measure.
     """
     a, b = (shortened(name) for name in names)
     headline = f"{counted(len(links), 'shared passage')} in {a} and {b}"
@@ -104,10 +90,9 @@ def compare_report(
 def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, Markup]:
     """Write both texts as HTML with passages linked.
 
-    Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage has a
-    mark at its start, which links to the other text, and parts between the ends of all passages
-    and changes, which name their passages. Control characters become their pictures, and half of a
-    surrogate pair U+FFFD.
+    Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage starts
+    with a mark, which links to the other text. Parts between the ends of passages and changes name
+    their passages. Control characters become pictures, half surrogate pairs U+FFFD.
     """
     text_a, text_b = texts
     a, b = ("".join(_mark_text(text, links, side)) for side, text in (("a", text_a), ("b", text_b)))

@@ -162,14 +162,8 @@ def kept_key(row: Mapping[str, Any]) -> Key | None:
 def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
     """Make the page of a cut.
 
-    Parameters
-    ----------
-    cut
-        Its spans.
-    texts
-        Texts of documents before the cut, as far as they are available.
-    advice
-        The next step if they are not.
+    ``texts`` are available texts of documents before the cut, and ``advice`` is the next step if
+    they are missing.
     """
     summary, n = cut.summary, len(cut)
     documents = f"{summary['documents_cut']:,} of {counted(summary['documents_in'], 'document')}"
@@ -245,7 +239,6 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
 
 
 def _files_section(cut: CutTable) -> Section:
-    """Draw and list the characters lost per file."""
     names, files = cut.files
     if not len(cut):
         return Section("files", "By file")

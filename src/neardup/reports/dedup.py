@@ -48,14 +48,7 @@ class Removal:
 class RemovedTable:
     """The removed documents of a deduplication, without texts.
 
-    Parameters
-    ----------
-    table
-        A row for each, with the columns of ``removed.parquet``.
-    similarities
-        Their similarities, NaN if unknown; 1 for an exact copy.
-    is_copy
-        Whether each is an exact copy.
+    ``table`` is that of ``removed.parquet``. ``similarities`` are NaN if unknown, 1 for copies.
     """
 
     table: pa.Table
@@ -113,18 +106,8 @@ def dedup_report(
 ) -> Report:
     """Make the page of a deduplication.
 
-    Parameters
-    ----------
-    summary
-        Its summary.
-    removed
-        Its removed documents.
-    sizes
-        Documents of each cluster.
-    removals
-        Examples with their texts, by row.
-    openings
-        Texts of keepers of the largest clusters, by row.
+    ``sizes`` are the numbers of documents per cluster. By row, ``removals`` has examples with
+    texts, and ``openings`` texts of keepers of the largest clusters.
     """
     n_removed, n_in = summary["documents_removed"], summary["documents_in"]
     headline = f"{n_removed:,} of {counted(n_in, 'document')} removed"
@@ -299,7 +282,6 @@ _SHARED = {
 
 
 def _rule(summary: Mapping[str, Any]) -> str:
-    """Explain when a document was removed."""
     threshold, measure = summary["threshold"], summary["measure"]
     if summary["keep"] == "none":
         return "All documents with the same tokens were removed; each names a copy."
@@ -329,7 +311,6 @@ def _kept(summary: Mapping[str, Any]) -> str:
 
 
 def _recall(summary: Mapping[str, Any]) -> str:
-    """Explain how many duplicates the run may have missed."""
     if summary["method"] == "exact":
         return "All documents were compared exactly, so no pair at the threshold was missed."
     if summary.get("predicted_recall") is None:
@@ -344,7 +325,6 @@ def _recall(summary: Mapping[str, Any]) -> str:
 
 
 def _left_out(summary: Mapping[str, Any]) -> list[str]:
-    """Describe documents that the facts leave out."""
     found = []
     if n := summary.get("filtered_rows"):
         found.append(f"{counted(n, 'row')} did not meet `--where` and are not counted.")

@@ -36,17 +36,9 @@ Kind = Literal["same", "changed", "omitted", "around"]
 class Run:
     """A stretch of one text.
 
-    Parameters
-    ----------
-    kind
-        ``same`` in both texts, ``changed`` in this one only, ``omitted`` from the page, or text
-        ``around`` the compared part.
-    text
-        Its characters; empty if omitted.
-    n_words
-        Its number of words.
-    line
-        Number of the line on which it begins, from 1; 0 if lines are not numbered.
+    ``kind`` is ``same`` in both texts, ``changed`` in this one only, ``omitted`` from the page, or
+    text ``around`` the compared part. ``text`` is empty if omitted. ``line`` is the number of its
+    first line, from 1, or 0 if lines are not numbered.
     """
 
     kind: Kind
@@ -59,16 +51,8 @@ class Run:
 class SideBySide:
     """The runs of two texts, and counts of shared words.
 
-    Parameters
-    ----------
-    a, b
-        Runs of the first and the second text; equal runs come in the same order in both.
-    n_common
-        Words in both texts.
-    n_only
-        Words in the first text only, and in the second only.
-    is_whole
-        Whether both texts were compared to their ends.
+    Equal runs come in the same order in ``a`` and ``b``. ``n_common`` words are in both texts,
+    ``n_only`` in the first or second only. ``is_whole``: both were compared to their ends.
     """
 
     a: Sequence[Run]
@@ -110,16 +94,10 @@ def side_by_side(
 ) -> SideBySide:
     """Compare two texts word by word, ignoring case and punctuation.
 
-    Parameters
-    ----------
-    text_a, text_b
-        The texts.
-    context
-        Equal words that are shown before and after a difference; None shows all words. With a
-        context, a difference of more than 80 words is shown by its beginning and its end, equal
-        texts by their beginning, and 800 words of either text or a few more in all.
-    has_lines
-        Number the lines of the runs, as for source code.
+    ``context`` equal words are shown before and after a difference, None shows all. With a context,
+    a difference of more than 80 words is shown by its beginning and its end, equal texts by their
+    beginning, and 800 words of either text or a few more in all. With ``has_lines``, as for source
+    code, the runs' lines are numbered.
     """
     start = _first_difference(text_a, text_b) if context is not None else 0
     sides = [_Side(text, start, has_lines) for text in (text_a, text_b)]
@@ -211,7 +189,6 @@ class _Side:
         edges: Sequence[tuple[bool, bool]],
         context: int | None,
     ) -> Iterator[tuple[Kind, int, int]]:
-        """Yield the kind, first word and end of each run."""
         n, place = len(self.places), 0
         for block, is_edge in zip(blocks, edges, strict=True):
             start, stop = block[side], block[side] + block[2]

@@ -25,14 +25,7 @@ _MOST_SEARCHED = 1_000
 class Document:
     """A document of an example.
 
-    Parameters
-    ----------
-    id
-        Its id.
-    file, row
-        Its place; None if unknown, as in an index.
-    text
-        Its text; None if it is not available.
+    ``file`` and ``row`` are None if unknown, as in an index, ``text`` if it is not available.
     """
 
     id: str
@@ -52,16 +45,9 @@ class Document:
 class Example:
     """Two texts side by side.
 
-    Parameters
-    ----------
-    title, note
-        Its heading, and a line below it; the note may be empty.
-    names, places
-        Headings of both sides, and lines below them; a place may be empty.
-    differences
-        The runs of both texts.
-    are_equals
-        Whether neither text replaces the other, so that differences are marked alike.
+    ``title`` and ``names`` are headings of the example and its sides; ``note`` and ``places`` are
+    lines below them, which may be empty. With ``are_equals``, neither text replaces the other, so
+    that differences are marked alike.
     """
 
     title: str
@@ -208,17 +194,10 @@ def choose_rows(
 ) -> dict[int, str]:
     """Choose titled rows from the threshold to certainty.
 
-    Parameters
-    ----------
-    values
-        The similarity of each row; larger is more similar, and NaN is skipped.
-    documents
-        Numbers of the documents of each row, an array per side. A document comes once in a group
-        if there are others.
-    n
-        Rows of each group: the least similar, the middle, and the most similar that differ.
-    exact
-        The value of rows without a difference, of which one is shown.
+    Larger ``values`` are more similar, and NaN is skipped. ``documents`` has numbers of documents
+    per row, an array per side; a document comes once in a group if there are others. Groups of
+    ``n`` rows are the least similar, the middle, and the most similar that differ. One row without
+    a difference is shown, of value ``exact``.
     """
     order = np.argsort(values, kind="stable")
     order = order[: len(order) - int(np.isnan(values).sum())]

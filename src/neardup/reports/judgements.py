@@ -44,8 +44,7 @@ class Labels:
 class Judgements:
     """Judgements of pairs, with ids, words and notes.
 
-    ``words`` are ``yes``, ``no``, ``unsure``, or empty for an open pair; None if all pairs are
-    right. ``notes`` may be empty.
+    ``words`` are ``yes``, ``no``, ``unsure``, or empty if open; None if all are right.
     """
 
     ids_a: pa.Array
@@ -70,10 +69,8 @@ class Judgements:
 def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     """Read judgements from a table, named ``given`` in errors.
 
-    Raises
-    ------
-    InvalidInputError
-        If it is not a table of pairs, may have lost its labels, or contradicts itself.
+    InvalidInputError if it is not a table of pairs, may have lost its labels, or contradicts
+    itself.
     """
     path = str(given) if isinstance(given, str | Path) else None
     names = table.column_names

@@ -27,20 +27,11 @@ _MOST_DIGITS = 17
 class Labelled:
     """The judged pairs of a table, ranked best first.
 
-    Parameters
-    ----------
-    pairs, values, is_right
-        Judged pairs of the table, each once: their numbers, values and labels.
-    n_right
-        Pairs that are right by the labels, in the table or not.
-    missing, n_missing
-        Ids of the first right pairs that the table does not have, and the number of all.
-    is_partial
-        Whether pairs without a label are left out; otherwise they count as wrong.
-    stranger, n_strange
-        A labelled document that is in no pair, and the number of labels with one.
-    is_by_distance
-        Whether values are negative distances.
+    ``pairs``, ``values`` and ``is_right`` are numbers, values and labels of the table's judged
+    pairs, each once. ``n_right`` pairs are right by the labels, in the table or not; of these the
+    table lacks ``n_missing``, the first with the ids ``missing``. Pairs without a label are left
+    out if ``is_partial``, else wrong. ``n_strange`` labels have a document that is in no pair, such
+    as ``stranger``. Values are negative distances if ``is_by_distance``.
     """
 
     pairs: Int64s

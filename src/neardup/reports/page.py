@@ -60,18 +60,9 @@ class Fact:
 class Table:
     """Rows that a reader can search and sort.
 
-    Parameters
-    ----------
-    title
-        Its heading.
-    head
-        Names of the columns.
-    rows
-        The most telling row first. Numbers are written by the page, floats with four decimals.
-    note
-        A sentence about rows that are left out.
-    is_live
-        Whether the script always has the rows, even if few.
+    ``rows`` have the most telling first; the page writes numbers, floats with four decimals.
+    ``note`` is a sentence about rows that are left out. With ``is_live``, the script always has the
+    rows.
     """
 
     title: str
@@ -181,7 +172,6 @@ class Report:
         self._parts = tuple(parts)
 
     def __repr__(self) -> str:
-        """Return the class and the headline."""
         return f"Report({self.headline})"
 
     @cached_property
@@ -255,8 +245,6 @@ def options_section(summary: Mapping[str, Any], names: Sequence[str]) -> Section
     return Section("options", "How it was done", tables=tables)
 
 
-# Templates.
-
 # Characters that would end a block of data, or a line of a script.
 _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -298,7 +286,6 @@ def prose(text: str) -> Markup:
 
 @cache
 def _source_of(name: str) -> str:
-    """Return a style sheet or a script of the templates."""
     environment = _templates()
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]

@@ -36,22 +36,10 @@ FindDocument = Callable[[str, str], Document | None]
 class PairTable:
     """The pairs with similarities, and numbers of their documents.
 
-    Parameters
-    ----------
-    rows
-        The whole table.
-    places
-        Rows of the pairs.
-    ids
-        The different ids of both sides.
-    numbers
-        Places in ``ids`` of both documents of each pair.
-    similarities, scores
-        Values of each pair; scores are counts of shingles or edits, None without such a column.
-    is_two_sided
-        Whether both sides are of two collections.
-    summary
-        The summary of the job; it may be empty.
+    ``rows`` is the whole table, ``places`` are its rows of the pairs. ``numbers`` are places of
+    both documents in ``ids``, the different ids of both sides. ``scores`` are counts of shingles or
+    edits, None without such a column. The sides of ``is_two_sided`` are two collections.
+    ``summary``, that of the job, may be empty.
     """
 
     rows: TableRows
@@ -251,16 +239,8 @@ def pairs_report(
 ) -> Report:
     """Make the page of a table of pairs.
 
-    Parameters
-    ----------
-    pairs, labelled
-        The pairs, and their evaluation by labels.
-    chosen
-        As ``choose_pairs`` returns.
-    find
-        Finds the documents of examples.
-    advice
-        The next step if texts are missing.
+    ``chosen`` is the result of ``choose_pairs``. ``find`` finds the documents of examples, and
+    ``advice`` is the next step if texts are missing.
     """
     summary, n = pairs.summary, len(pairs)
     what = "estimated pair" if pairs.is_estimate else "similar pair"
@@ -327,7 +307,6 @@ def _values_chart(pairs: PairTable) -> Any:
 
 
 def _list_pairs(pairs: PairTable, labelled: Labelled | None) -> Table:
-    """List the pairs nearest to the threshold first."""
     start = None if labelled is None or labelled.best is None else labelled.best_rank
     distances = pairs.values if start is None else np.abs(pairs.values - start)
     order = np.argsort(distances, kind="stable")[:_MOST_LISTED].tolist()

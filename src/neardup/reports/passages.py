@@ -53,18 +53,9 @@ _OPTIONS = (
 class PassageTable:
     """Passages in memory, with numbers for their documents.
 
-    Parameters
-    ----------
-    table
-        A row for each passage.
-    ids
-        Ids of the documents, by their numbers; documents of the second collection follow.
-    queries, docs
-        Numbers of both documents of each passage.
-    n_first
-        Documents of the first collection; all of them if there is no other.
-    summary
-        The summary of the job; it may be empty.
+    ``table`` has a row per passage, and ``queries`` and ``docs`` the numbers of its documents in
+    ``ids``. The first collection has ``n_first`` documents, all if it is the only one; the second
+    collection's follow. ``summary``, that of the job, may be empty.
     """
 
     table: pa.Table
@@ -219,16 +210,8 @@ def passage_report(
 ) -> Report:
     """Make the page of shared passages.
 
-    Parameters
-    ----------
-    passages
-        The passages.
-    texts
-        Documents by their numbers, as far as they are available.
-    hidden
-        Text that was ignored, and the tokenizer; None if nothing was.
-    advice
-        The next step if no text is available.
+    ``texts`` are available documents by number, and ``advice`` is the next step without any.
+    ``hidden`` has the ignored text, and the tokenizer; None if nothing was ignored.
     """
     names = _Names(passages, texts)
     pairs, n, summary = passages.pairs, len(passages), passages.summary
@@ -284,7 +267,6 @@ class _Names:
                 self.names[number] += f" in {found.file}"
 
     def text(self, side: str, row: int) -> str | None:
-        """Return a passage's text on a side, None if unknown."""
         p = self.passages
         whole = self.texts.get(int((p.queries if side == "query" else p.docs)[row]))
         if whole is not None:
@@ -317,7 +299,6 @@ def _rule(summary: Mapping[str, Any]) -> str:
 
 
 def _pairs(names: _Names, shares: Sequence[Floats]) -> Section:
-    """Draw and list document pairs, most shared text first."""
     passages, pairs = names.passages, names.passages.pairs
     rows: list[Sequence[Cell]] = []
     for k in range(min(len(pairs), _MOST_PAIRS)):
@@ -346,7 +327,6 @@ def _pairs(names: _Names, shares: Sequence[Floats]) -> Section:
 
 
 def _list_passages(names: _Names) -> Table:
-    """List the passages, the longest first."""
     passages = names.passages
     order = np.argsort(-passages.lengths, kind="stable")[:_MOST_PASSAGES].tolist()
     most = min(_MOST_OF_ONE, max(_LEAST_OF_ONE, _MOST_CHARACTERS // (2 * max(len(order), 1))))

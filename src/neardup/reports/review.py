@@ -109,20 +109,9 @@ def review_report(
 ) -> Report:
     """Make the page for judging pairs.
 
-    Parameters
-    ----------
-    pairs, chosen
-        The pairs of the table, and those of the page in order.
-    fields
-        Fields of their documents.
-    pivot
-        The least certain value, and whether labels chose it.
-    earlier
-        Words and notes of pairs that were judged before.
-    advice
-        The next step if documents are missing.
-    notes
-        Lines for the person who makes the page.
+    ``chosen`` are the page's pairs in order. ``pivot`` is the least certain value, and whether
+    labels chose it. ``earlier`` has words and notes of judged pairs. ``advice`` is the next step if
+    documents are missing, and ``notes`` are lines for the person who makes the page.
     """
     stems = [stem for stem in pairs.stems if stem not in fields.names]
     names = [*stems, *fields.names]
