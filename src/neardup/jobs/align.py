@@ -84,8 +84,6 @@ from neardup.runs.runner import Runner, release_memory
 from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
 from neardup.tables import Int64s
 
-# Queries of an alignment, looked up in an index by each task.
-
 
 @dataclass(frozen=True)
 class Aligned:
@@ -155,10 +153,9 @@ class Queries:
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:
-    """Return the documents that each query may find.
+    """Return the documents that each query of number ``own`` may find.
 
-    These are later documents, optionally the query itself, or all others. ``own`` are the queries'
-    numbers.
+    These are later documents, optionally the query itself, or all others.
     """
     nobody = np.zeros(len(own), np.bool_)
     if options.most_times:
@@ -167,16 +164,12 @@ def later_than(own: Int64s, options: AlignOptions) -> Later:
     return Later(own, ~nobody) if options.within else Later(own + 1, nobody)
 
 
-# Results of an alignment that can be mirrored and joined.
-
-
 @dataclass(frozen=True)
 class Found:
     """Passages, their summary, and their document numbers.
 
-    ``places`` are rows of query, its first token, document, its first token. ``extents`` are from
-    ``extents_of``, None if pairs of documents are not requested. ``n_ignored`` tokens of queries
-    and documents are ``hidden`` text.
+    ``places`` and ``extents`` as of ``Aligned``, ``extents`` from ``extents_of``. ``n_ignored``
+    tokens of queries and documents are ``hidden`` text.
     """
 
     passages: pa.Table
@@ -311,7 +304,7 @@ def read_templates(
 class AlignJob:
     """Alignment by checked options, with resolved inputs.
 
-    ``names`` are the names of both collections in the caller's spelling. ``named`` is the value of
+    ``names`` are those of both collections in the caller's spelling. ``named`` is the value of
     ``against`` if it may name an index.
     """
 
@@ -368,9 +361,8 @@ def find_shared(
 ) -> Found:
     """Find all shared passages of two collections, with document numbers.
 
-    If both are the same collection, each pair of documents comes once, with the earlier as query;
-    for contained passages, both directions are searched. Text of ``ignore`` is removed from
-    documents; in an existing index it stays.
+    In one collection, each pair of documents comes once, with the earlier as query; contained
+    passages are searched in both directions. Text of ``ignore`` is removed, but not from an index.
     """
     read = PassageReading(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
@@ -487,7 +479,6 @@ def _summary(
     scheme: PassageScheme,
     sizes: Int64s,
 ) -> dict[str, Any]:
-    """Describe the result, given the sizes of the other documents."""
     return {
         "documents": [counts.n_queries, len(sizes)],
         "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
@@ -538,16 +529,13 @@ def align(
         Documents, in any form that ``deduplicate`` takes: the queries.
     against
         Other documents, or an index of passages; documents are indexed in memory or in temporary
-        files. None: documents of ``data`` are compared with each other, each pair once; the earlier
-        one is the query.
+        files. None: pairs of documents of ``data``, each once; the earlier one is the query.
     threshold
-        Least similarity of two passages, in (0, 1], an exact decimal. None: 0.5, or 0.65 by
-        containment.
+        Least similarity of passages, in (0, 1], an exact decimal. None: 0.5, 0.65 by containment.
     measure
         ``jaccard``; or ``containment``, the share of the query's passage that the document's has,
-        so that this may be longer, ``doc-containment``, the share of the document's, or
-        ``max-containment``, either. Then ``threshold`` and ``min_tokens`` apply to the contained
-        passage.
+        so that this may be longer, ``doc-containment``, the reverse, or ``max-containment``,
+        either. ``threshold`` and ``min_tokens`` apply to the contained passage.
     min_tokens
         Tokens of the shortest passage, in either text. Passages of this length (one and a half
         times ``min_tokens`` of an existing index) contain a window that is looked up. None: 50, 40
@@ -571,8 +559,8 @@ def align(
         changed independently; it determines the threshold of windows. None: windows are looked up
         at the threshold, by containment with 0.95, by a preset with its own.
     hits
-        Look up windows by this many common min-hashes. None: every window that is similar enough is
-        found, without min-hashes.
+        Look up windows by this many common min-hashes. None: every similar window is found, without
+        them.
     num_perm
         Hash functions of a new index, 8 to 1,024. None: 64; 0: none.
     places

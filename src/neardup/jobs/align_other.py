@@ -64,13 +64,10 @@ _FEW = 5
 
 @dataclass(frozen=True)
 class NewDocuments:
-    """Documents to index in a temporary folder.
-
-    A few documents in memory are indexed without a folder.
+    """Documents to index in a temporary folder, or few in memory.
 
     The index finds passages of ``min_tokens`` tokens; ``scheme`` are its other options. A few
-    documents are weighed by ``idf_of_few``, if it is given. With ``is_input``, they are also the
-    queries.
+    documents are weighed by ``idf_of_few``, if given. With ``is_input``, they are also the queries.
     """
 
     sources: Sequence[Source]
@@ -92,7 +89,6 @@ class NewDocuments:
         return index.weighed_by(self.idf_of_few)
 
 
-# Reference collection of an alignment.
 Other = PassageHandle | NewDocuments
 
 
@@ -180,7 +176,6 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
 def _index_in_folder(
     engine: Engine, other: NewDocuments, scheme: PassageScheme, folder: Path
 ) -> tuple[OpenPassages, Addition]:
-    """Index documents in a folder, in segments made by tasks."""
     read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
     frequencies = None
     if scheme.weighting.idf != "unary":
@@ -215,7 +210,6 @@ class _SegmentFile:
         self._path, self._data = path, data
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bytes of the file."""
         return _SegmentFile, (self._path, self._path.read_bytes() if self._path.exists() else b"")
 
     def move(self, path: Path) -> None:
@@ -316,8 +310,8 @@ def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[s
 def recalls_of(plan: AlignmentPlan, scheme: PassageScheme) -> dict[str, float]:
     """Return predicted recalls of a shortest passage at the threshold.
 
-    With min-hashes, it is the recall of one window multiplied by the probability of finding it. If
-    order matters, there is one for changed words, and one for words also moved within sentences.
+    With min-hashes, it is that of one window times the probability of finding it. If order matters,
+    there is one for changed words, and one for words also moved within sentences.
     """
     recalls = {"predicted_recall": _recall_of(plan, scheme)}
     if not plan.search.times and scheme.shingles.ngram == 1:
@@ -343,10 +337,7 @@ def usual_of(options: AlignOptions) -> PassagePreset:
 
 
 def most_documents(most: int | str | None, n_documents: int) -> int | None:
-    """Return the number for a percentage of the documents.
-
-    It is at least two, because passages of two documents are always found.
-    """
+    """Return the number for a percentage of the documents, two at least."""
     return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
 
 
@@ -355,7 +346,7 @@ def choose_options(
 ) -> tuple[AlignOptions, dict[str, Any]]:
     """Separate the options of an alignment from a scheme's options.
 
-    ``names`` are the names of both collections; ``has_other`` is whether the second exists.
+    ``has_other`` is whether the second of the collections in ``names`` exists.
     """
     chosen = given.part(AlignOptions)
     chosen.check_other(names[1], is_given=has_other)

@@ -61,8 +61,7 @@ def choose(
         Least similarity, in (0, 1], an exact decimal, not below the threshold of the pairs. None:
         their threshold, or their least similarity if they do not state it.
     measure
-        Measure of the pairs, if they do not state it: results and Parquet files do, CSV, JSON lines
-        and data frames do not.
+        Measure of the pairs, if they do not state it, as CSV, JSON lines and data frames.
     keep, clusters
         As of ``deduplicate``.
     read, run
@@ -78,8 +77,8 @@ def choose(
     InvalidParameterError
         For an option out of range, a threshold below that of the pairs, another measure.
     InvalidInputError
-        If pairs name an unknown document, are limited in number, or are of two collections; for a
-        bad row, or a repeated id.
+        If pairs name an unknown document, are limited in number, or of two collections; for bad
+        rows and repeated ids.
     ReadError
         For a file that cannot be read.
 
@@ -88,8 +87,7 @@ def choose(
     The kept documents are those of ``deduplicate`` with the same options over the same data, if
     pairs were found by the same method. So are the keepers, except for exact copies of a removed
     document: each of them may have a more similar, later keeper. Similarities are compared as
-    64-bit floats. Time linear in pairs and documents; memory about 70 bytes per pair, 44 per
-    document, and all ids.
+    64-bit floats. Linear time; memory about 70 bytes per pair, 44 per document, and all ids.
 
     Examples
     --------
@@ -125,10 +123,7 @@ def choose_documents(
 ) -> DeduplicationResult:
     """Select documents to keep in sources, None for the table.
 
-    Raises
-    ------
-    InvalidParameterError, InvalidInputError, ReadError
-        As ``choose``.
+    Errors are those of ``choose``.
     """
     runner = engine.runner
     terms = agree_on_terms(table, options.measure, options.threshold)

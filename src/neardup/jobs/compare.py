@@ -154,10 +154,7 @@ class TokenPlaces(Rows):
 def locate(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenPlaces, TokenPlaces]:
     """Find the tokens of both texts.
 
-    Raises
-    ------
-    InvalidParameterError
-        If a function as tokenizer does not return positions.
+    InvalidParameterError if a function as tokenizer does not return positions.
     """
     tokens, spans = tokenizer.locate_tokens(texts)
     owners = np.repeat(np.arange(2), np.diff(tokens.offsets)).astype(np.int64)
@@ -177,9 +174,8 @@ def find_passages(
 ) -> list[SharedPassage]:
     """Find the shared passages in order of the first text.
 
-    ``min_tokens`` None is 20, or half the tokens of the shorter text if that is less. The windows
-    of one text are looked up in an index of the other; the roles do not depend on the order of the
-    arguments. Texts with the same tokens share one passage, all of them.
+    ``min_tokens`` None is 20, or half the tokens of the shorter text if that is less. The order of
+    the arguments does not matter. Texts with the same tokens share one passage.
     """
     least = options.min_tokens
     if least is None:
@@ -222,7 +218,7 @@ def _find_changes(
 ) -> tuple[Ranges | None, Ranges | None]:
     """Return the ranges of two passages outside their common tokens.
 
-    These tokens are a longest common subsequence. None if it would take too much memory.
+    These are a longest common subsequence. None if it would take too much memory.
     """
     x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
     x_hashes, y_hashes = x.hashes[x_slice], y.hashes[y_slice]
@@ -360,8 +356,8 @@ def compare(
     -------
     ``measures``: for shingles as a ``set`` and ``numbered`` (as a multiset) Jaccard, cosine, Dice,
     containment both ways, max-containment and overlap; weighted Jaccard; edit distance and
-    similarity, each ``exact``. ``sizes``, ``passages`` and ``differences``. The result of exchanged
-    texts is the same, mirrored.
+    similarity, each ``exact``. ``sizes``, ``passages`` and ``differences``. Exchanged texts mirror
+    the result.
 
     A text without tokens is similar to nothing: all similarities are 0.
 
@@ -375,8 +371,8 @@ def compare(
     Notes
     -----
     An edit distance at the limit takes up to 0.5 s for ASCII and 4 s for texts of thousands of
-    different characters; all other measures are linear in the texts, except for parts repeated many
-    times in both.
+    different characters; all other measures are linear, except for parts repeated many times in
+    both texts.
 
     References
     ----------

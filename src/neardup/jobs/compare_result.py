@@ -41,10 +41,9 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Measured:
-    """Exact value of a measure.
+    """Exact value of a measure, None for too long texts.
 
-    ``elements`` are ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
-    ``characters``. ``exact`` is None for too long texts.
+    ``elements`` are ``set``, ``numbered`` (multiset) or ``weighted`` shingles, or ``characters``.
     """
 
     name: str
@@ -57,8 +56,7 @@ class SharedPassage:
     """A passage of both texts, in characters, with exclusive ends.
 
     ``similarity`` is exact, of the two passages as sets of tokens. ``changes_a`` and ``changes_b``
-    are the differences: the tokens outside a longest common subsequence. None for too long
-    passages.
+    are the tokens outside a longest common subsequence, None for too long passages.
     """
 
     a: Range
@@ -73,8 +71,7 @@ class Differences:
     """Differences of two texts.
 
     ``a`` and ``b`` are the ranges of characters of each text whose tokens are outside shared
-    passages; ``share_a`` and ``share_b`` are the shares of each text's tokens inside; 0 for a text
-    without tokens.
+    passages; ``share_a`` and ``share_b`` are the shares of its tokens inside; 0 without tokens.
     """
 
     a: Ranges
@@ -130,10 +127,7 @@ def _number(name: str, value: float) -> str:
 
 
 def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
-    """Format a comparison for a terminal: similarity, shared passages, differences.
-
-    With ``full``, all sizes and measures follow.
-    """
+    """Format a comparison for a terminal, with all measures if ``full``."""
     name_a, name_b = names = [_printable(name) for name in result.names]
     in_b, in_a = (
         _number("", result[f"containment-{sides}"].exact or 0) for sides in ("a-in-b", "b-in-a")
@@ -252,14 +246,10 @@ class CompareResult(Result):
         return f"jaccard {similarity:.4f}, {shared}"
 
     def __str__(self) -> str:
-        """Return the text of ``to_text``."""
         return self.to_text()
 
     def to_text(self, *, full: bool = False) -> str:
-        """Format the similarity, and list passages and differences.
-
-        With ``full``, tables of all sizes and measures follow.
-        """
+        """Format similarity, passages and differences, all measures if ``full``."""
         return "\n".join(summary_lines(self, full=full))
 
     @property
@@ -290,9 +280,9 @@ class CompareResult(Result):
     def report(
         self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
     ) -> Report:
-        """Return a page with both texts side by side.
+        """Return a page with both texts side by side, without arguments.
 
-        Colour links shared passages. There are no arguments, because the result has both texts.
+        Colour links shared passages.
         """
         if any(each is not None for each in (data, against, labels, read)):
             message = "arguments have no effect on the page of two texts; leave them out"

@@ -79,8 +79,7 @@ DEFAULT_COLUMN = "doc_id"
 class NamedIds:
     """Distinct ids in a table, or in lines of text.
 
-    A folder may contain several tables or texts, such as partial results. Memory: 17 bytes per id
-    in addition to the ids.
+    A folder may contain several, such as partial results. Memory: the ids, and 17 bytes per id.
     """
 
     def __init__(self, named_in: str, column: str | None) -> None:
@@ -160,7 +159,7 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
 def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
     """Return the table that names documents, and its id column.
 
-    For an output folder of ``dedup`` or ``drop``, it is the table of removed documents.
+    In an output folder of ``dedup`` or ``drop``, it is the table of removed documents.
     """
     if is_url(named_in) or not Path(named_in, SUMMARY).is_file():
         return named_in, options.column

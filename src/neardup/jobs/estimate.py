@@ -43,8 +43,8 @@ from neardup.tables import Int64s, SetSketches
 # Maximum number of pairs without a threshold.
 MOST_PAIRS = 20_000_000
 
-# Memory per byte of sketches in memory, and per byte of a file's part: two parts, joined, and one
-# that is being read.
+# Memory per byte of sketches in memory, and per byte of a file's part: two joined, and one being
+# read.
 _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 
@@ -75,8 +75,8 @@ class _Couple:
     """One or two parts of collections, whose pairs are estimated.
 
     The first ``n_left`` rows are the first of two parts, None for one. ``starts`` are the numbers
-    of the first rows of both parts in their collections; ``n_short`` counts short sketches in parts
-    without an earlier couple.
+    of the first rows of both parts in their collections; ``n_short`` counts short sketches in new
+    parts.
     """
 
     kind: SketchKind
@@ -93,7 +93,6 @@ class _Couple:
     def of(
         cls, left: Sketches, right: Sketches | None, starts: tuple[int, int], n_short: int
     ) -> _Couple:
-        """Join two parts to one table, if there are two."""
         kind = kind_of(left.scheme)
         if right is None:
             ids, digests = left.ids, left.digests
@@ -103,7 +102,6 @@ class _Couple:
         return cls(kind, left.ids, right.ids, rows, digests, len(left), starts, n_short)
 
     def is_directed(self, measure: str) -> bool:
-        """Whether the order of a pair's rows matters."""
         return self.n_left is None and measure in self.kind.directed_measures
 
     def pairs(
@@ -228,11 +226,8 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
 def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
     """Check the selection of pairs.
 
-    Raises
-    ------
-    InvalidParameterError
-        For a measure that the kind does not estimate, a measure without a threshold, and a
-        threshold out of range; also raises as ``_make_rule``.
+    InvalidParameterError for a measure that the kind does not estimate, a measure without a
+    threshold, and a threshold out of range.
     """
     measure, threshold = given.measure, given.threshold
     if measure is not None and measure not in kind.measures:
@@ -251,10 +246,7 @@ def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
 def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | None:
     """Make the rule of super-shingles, None without them.
 
-    Raises
-    ------
-    InvalidParameterError
-        For kinds without them, options without effect, and more min-hashes than sketches have.
+    InvalidParameterError for kinds without them, options without effect, and too few min-hashes.
     """
     least = given.super_shingles
     if least is None:
@@ -323,8 +315,7 @@ def estimate(
     data
         Sketches from ``sketch``, or the path of a file of them.
     against
-        Further sketches of the same scheme: pairs have one document of each. None: all pairs within
-        ``data``.
+        Sketches of the same scheme: pairs have one document of each. None: all pairs in ``data``.
     threshold
         Only pairs whose estimate is at least this, in (0, 1], an exact decimal. None: all pairs.
     measure
@@ -344,8 +335,8 @@ def estimate(
     Returns
     -------
     ``pairs``, an Arrow table in input order, and ``summary``. For ``containment`` a is the document
-    that lies in b, so that within one collection a pair may come twice, in both orders. Columns
-    besides the ids, by kind:
+    that lies in b, so that within one collection a pair may come twice. Columns besides the ids, by
+    kind:
 
     - all but ``edit``: ``similarity``, its standard ``error``, and an interval from ``low`` to
       ``high`` that holds the truth in 95 of 100 cases. An error of 0 with low equal to high says
@@ -371,8 +362,7 @@ def estimate(
     ResultLimitError
         At more than ``limit`` pairs.
     InvalidParameterError
-        For an option out of range or of other kinds; for more than 20,000,000 pairs without a
-        selection.
+        For an option out of range or of other kinds, and over 20,000,000 pairs without a selection.
 
     Notes
     -----

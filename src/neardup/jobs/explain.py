@@ -70,11 +70,9 @@ class ExplainResult:
     note: str = ""
 
     def __repr__(self) -> str:
-        """Return the class and the document's decision."""
         return f"{type(self).__name__}({self._headline()})"
 
     def __str__(self) -> str:
-        """Return the explanation as ``to_text``."""
         return self.to_text()
 
     def to_text(self) -> str:
@@ -276,8 +274,7 @@ def _find_nearest(
 ) -> Document | None:
     """Return the most similar kept document, the first on ties.
 
-    All kept texts are read once. For a directed measure, the explained document is the removable
-    one.
+    All kept texts are read once. In a directed measure, the explained one is removable.
     """
     own = texts_of_documents(document)
 
@@ -312,10 +309,7 @@ def _similarities(
 ) -> tuple[Floats, Int64s, Int64s]:
     """Compare one text with others, exactly.
 
-    Returns
-    -------
-    Similarities, common parts with the text, and the sizes of all, its own first. An
-    empty set is similar to nothing.
+    Returns similarities, common parts, and all sizes, its own first. Empty sets match nothing.
     """
     sets = scheme.reading.sets_of(Texts.joined(own, texts))
     sizes = sets.totals
@@ -339,8 +333,7 @@ _MAY_DIFFER = "unicode_version"
 class DecidingScheme:
     """The scheme of a deduplication for comparing two texts.
 
-    ``reading`` has no bands if every pair was compared. ``frequencies`` is the digest of the
-    document frequencies.
+    ``reading`` has no bands if every pair was compared. ``frequencies`` is the digest of them.
     """
 
     measure: Measure
@@ -353,9 +346,9 @@ class DecidingScheme:
         return None if self.reading.banding is None else self.reading.banding.bands
 
     def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
-        """Return the bands in which two texts share a bucket.
+        """Return the bands, from 0, in which two texts share a bucket.
 
-        Bands are numbered from 0; None without bands. A text without tokens is not in a bucket.
+        None without bands. A text without tokens is not in a bucket.
         """
         plan = self.reading
         if plan.banding is None:
@@ -373,7 +366,7 @@ def restore_scheme(
     """Restore the scheme of a summary, None without shingles.
 
     A decision uses no shingles for pairs of another measure, or of unknown shingles. ``tokenizer``
-    is the ``tokenizer.json`` or the function of the deduplication, if it had one.
+    is the file or the function of the deduplication, if it had one.
     """
     described, threshold = summary["scheme"], summary["threshold"]
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:

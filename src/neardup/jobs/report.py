@@ -84,13 +84,11 @@ def report(
         The result of ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search;
         or the path of the folder or table that its command wrote.
     data
-        The documents of the job, in any form: the page shows their texts. A folder of ``neardup
-        dedup`` contains them.
+        The documents of the job, in any form, to show. A folder of ``neardup dedup`` contains them.
     against
         The other documents of the job, if it had two collections.
     labels
-        Correct pairs, a file or table with ``id_a`` and ``id_b``: the page shows precision and
-        recall by threshold.
+        Correct pairs, a file or table with ``id_a`` and ``id_b``, for precision and recall.
     read, run
         Columns of the documents, and threads.
 
@@ -108,8 +106,8 @@ def report(
 
     Notes
     -----
-    Memory: about 400 bytes per pair, passage, span or removed document, and the displayed texts.
-    Inputs are read once.
+    Memory: 400 bytes per pair, passage, span or removed document, and the texts. Inputs are read
+    once.
     """
     options = merge(ReportOptions, read)
     own = None if data is None else resolve_inputs(data, options)
@@ -120,8 +118,6 @@ def report(
 
 @dataclass(frozen=True)
 class _Given:
-    """The arguments of a report besides the result."""
-
     data: ReadCollection | None
     against: ReadCollection | None
     labels: Any = None
@@ -324,9 +320,6 @@ def _report_of_cut(
                 raise InvalidInputError(message)
             texts[side, name] = text
     return cut_report(cut, texts, _ADVICE.format("FOLDER"))
-
-
-# A page for judging pairs.
 
 
 def review(

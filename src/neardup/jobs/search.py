@@ -191,12 +191,8 @@ def _collect(
 def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
     """Return the hash functions of sketches for an index lookup.
 
-    ``parameter`` is the name of the sketches in messages.
-
-    Raises
-    ------
-    InvalidParameterError, SketchMismatchError
-        If they cannot, with the name of the difference.
+    ``parameter`` is the name of the sketches in messages. InvalidParameterError or
+    SketchMismatchError, with the name of the difference, if they cannot be looked up.
     """
     if scheme.weighted is not None or not isinstance(scheme.measure, Jaccard):
         name = scheme.measure.name
@@ -231,7 +227,7 @@ def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measu
 def _describe(
     counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
-    """Describe options and results, and the least similarity of results.
+    """Describe options, results and their least similarity.
 
     The recall is for the least guaranteed similarity.
     """
@@ -299,8 +295,7 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
 class Searched:
     """Queries in input order, and the passages found for them.
 
-    ``sizes`` are their numbers of tokens. ``queries`` has the number of each passage's query among
-    these.
+    ``sizes`` are their numbers of tokens. ``queries`` numbers each passage's query among these.
     """
 
     sizes: Int64s

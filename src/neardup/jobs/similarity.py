@@ -123,8 +123,6 @@ class _EditScorer:
 
 
 class _SetScorer:
-    """Compares sets of shingles, or weighted ones."""
-
     def __init__(self, options: SimilarityOptions) -> None:
         name = options.measure or "jaccard"
         measures: dict[str, type[Measure]] = {**MEASURES, Overlap.name: Overlap}
@@ -143,7 +141,6 @@ class _SetScorer:
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Compare the query with every text, in bounded slices."""
         measure = self._lowest if threshold is None else self._measure.parse(threshold)
         weights = self._counted(query, texts)
         parts = [
@@ -238,8 +235,7 @@ def similarity(
 
     Returns
     -------
-    From 0 to 1; for ``overlap`` the number of common shingles. A text without tokens is similar to
-    nothing.
+    From 0 to 1; for ``overlap`` the number of common shingles. Texts without tokens match nothing.
 
     Raises
     ------
@@ -293,8 +289,7 @@ def extract(
     limit
         Maximum number of texts.
     threshold
-        Least similarity, in (0, 1], an exact decimal; for ``overlap`` a whole number. None: any
-        above 0.
+        Least similarity, in (0, 1], an exact decimal; for ``overlap`` a number. None: any above 0.
     measure, text
         As of ``similarity``.
 
@@ -302,7 +297,7 @@ def extract(
     -------
     Text, similarity and key of each, the most similar first, ties in the order of ``texts``; texts
     with nothing in common are left out. The key is the place in ``texts``, or that of a mapping or
-    of a series of pandas.
+    series.
 
     Raises
     ------

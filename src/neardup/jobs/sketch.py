@@ -51,8 +51,6 @@ from neardup.tables import Texts, Uint64s
 
 @dataclass(frozen=True)
 class _SketchedBlock:
-    """Documents of a source and their sketches, without texts."""
-
     source: str
     documents: TextBlock
     rows: Any
@@ -60,8 +58,6 @@ class _SketchedBlock:
 
 
 class _Sketched(NamedTuple):
-    """Sketches as rows of a table, and their summary."""
-
     rows: pa.RecordBatchReader
     skipped: list[SkippedRow]
     columns: ColumnNames
@@ -75,10 +71,7 @@ def sketch_sources(
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> Sketches:
-    """Sketch all documents of some sources.
-
-    Frequencies are counted in ``idf_sources``, if given; the rest is as of ``sketch``.
-    """
+    """Sketch all documents of sources, with frequencies of ``idf_sources``."""
     found = _sketch(sources, options, idf_sources, IN_MEMORY, runner)
     sketches = Sketches(
         *registry.from_arrow(found.rows.read_all()),
@@ -102,8 +95,8 @@ def write_sketches(
 ) -> dict[str, Any]:
     """Sketch documents into a file, and return the summary.
 
-    Sketches are in a temporary file next to the output until all ids are known, because later ids
-    may change their common type. Memory: 8 bytes per document, for 16 million at most.
+    Sketches are in a temporary file until all ids are known, because later ids may change their
+    common type. Memory: 8 bytes per document, for 16 million at most.
     """
     with open_workspace(None, None, output=target, elsewhere=BY_OUTPUT) as workspace:
         found = _sketch(sources, options, idf_sources, workspace, runner)
@@ -164,15 +157,12 @@ _ROW = "row"
 
 @dataclass(frozen=True)
 class _SketchedIds:
-    """Ids of the documents of sketched blocks, with their sources."""
-
     blocks: SpilledBatches
 
     def __iter__(self) -> Iterator[pa.Array]:
         return (block["id"] for block in self.blocks)
 
     def place(self, document: int) -> tuple[str, int]:
-        """Return the source of a document, and its row there."""
         for block, source in self.blocks.known():
             if document < len(block):
                 return str(source), int(block[_ROW][document].as_py())
@@ -276,8 +266,8 @@ def sketch(
     neighbourhood
         For ``edit``: characters per window, 1 to 256. None: 12.
     hash
-        For ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up the codes of their
-        characters, as in the paper.
+        For ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up their codes, as in the
+        paper.
     letters
         For ``edit``: number of different symbols. None: 2^32; 2 take a bit each.
     residue

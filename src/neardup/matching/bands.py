@@ -43,8 +43,7 @@ class Banding:
         """Return the Jaccard similarity at the S-curve's steepest point.
 
         ((r - 1) / (b r - 1))^(1 / r), where (r - 1)(1 - s^r) = (b - 1) r s^r: the second derivative
-        is 0. With one row per band the curve is steepest at 0. It is near (1 / b)^(1 / r) for many
-        bands and rows.
+        is 0. 0 with one row per band, near (1 / b)^(1 / r) for many bands and rows.
         """
         if self.rows == 1:
             return 0.0
@@ -85,8 +84,7 @@ def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int
     Raises
     ------
     InvalidParameterError
-        If a value is not a number or is out of range, or if no choice within ``num_perm`` reaches
-        the recall.
+        If a value is not a number or out of range, or no choice within ``num_perm`` has the recall.
 
     Examples
     --------

@@ -271,9 +271,8 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
 
     A filter has a power of two of bits, 64 to 2^16, two or more per shingle up to that size.
     Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that no
-    pair is lost. Filters rule out 95 and 99 % of the false candidates of Jaccard similarity 0.8 on
-    package descriptions (22 bytes per document) and licences (57), and 97 and 93 % at containment
-    0.9.
+    pair is lost. They rule out 95 and 99 % of false candidates of Jaccard similarity 0.8 on package
+    descriptions (22 bytes per document) and licences (57), and 97 and 93 % at containment 0.9.
     """
     n = len(lists)
     offsets: Int64s = np.empty(n + 1, np.int64)

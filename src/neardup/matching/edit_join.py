@@ -128,8 +128,7 @@ def index_grams(
 ) -> tuple[join.Grams, Postings]:
     """Rank all q-grams and index prefixes for longer partners.
 
-    Places are positions in the strings. One extra token, after the last q-gram, is in all at place
-    0.
+    Places are positions in strings. An extra token, after the last q-gram, is in all at place 0.
     """
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)

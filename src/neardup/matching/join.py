@@ -341,8 +341,7 @@ def collect_pairs(
 
     Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
     one, is the first; else the lesser one is. The runner, if any, reports the number of probed
-    records so far as stage ``join``. ResultLimitError as soon as there are more than ``limit``
-    pairs.
+    records so far as stage ``join``. ResultLimitError once there are more than ``limit``.
     """
     found: list[Columns] = [(np.empty(0, np.int32),) * 3]
     n_results = 0
@@ -429,8 +428,8 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
 
     Elements that only one set has are left out: in the whole run they come first and match nothing.
     Ties go by first appearance. Time linear but for the sort of distinct elements. Memory while it
-    works: 4 bytes per element, and up to 50 per distinct element. The result: 4 bytes per element
-    that several sets have.
+    works: 4 bytes per element, and up to 50 per distinct element, then 4 per element of several
+    sets.
     """
     sizes = sets.sizes[order]
     numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))
@@ -457,8 +456,7 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
     """Sort the values of each record by rarity.
 
-    All values stay, repeated ones too. Record r's ``sizes[r]`` values start at ``starts[r]``, one
-    record after another.
+    All values stay. Record r's ``sizes[r]`` values start at ``starts[r]``, in order of records.
     """
     return rank_numbers(*number_values(values), starts, sizes)
 

@@ -184,8 +184,7 @@ class Measure(ABC):
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
         """Return the range of candidate partners per set by size.
 
-        The stop is exclusive. Without a direction the larger set of a pair looks for the smaller
-        one.
+        The stop is exclusive. Without a direction the larger set looks for the smaller.
         """
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.arange(len(sizes), dtype=np.int64)
@@ -193,8 +192,7 @@ class Measure(ABC):
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
         """Return prefixes of sets, in any order, for probing and indexing.
 
-        The first set of a pair at the threshold finds the second, without a direction each the
-        other.
+        The first set of a similar pair finds the second, without a direction each the other.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         probing = self.size_bounds(distinct).probing[of_size]
@@ -364,8 +362,7 @@ class Overlap(Measure):
 class Hamming(Measure):
     """Hamming distance |x ∪ y| - |x ∩ y|, at most the threshold.
 
-    It is not registered. Sets without a common element may be within it: ``HammingJoin`` finds
-    them.
+    It is not registered. ``HammingJoin`` also finds sets without a common element within it.
     """
 
     name = "hamming"

@@ -98,8 +98,7 @@ class CandidateMatcher(ABC):
     ) -> None:
         """Compare documents ``start`` to ``stop`` and enter them.
 
-        ``shown`` are the earlier documents whose sets are in memory, the only partners without
-        ``enters``.
+        ``shown`` are the earlier documents with sets in memory, all partners without ``enters``.
         """
         first = start
         while first < stop and not self._has_wasted_comparisons():
@@ -225,10 +224,10 @@ def choose_survivors(
     they share rare elements, with the same result, and counts that include the skipped pairs.
 
     If sets do not all fit, each chunk is compared with the earlier survivors that share a key with
-    it, read in slices, and then with itself. If documents share keys with few others, each set is
-    read a few times; if all share one key, each chunk reads all survivors. A document without a
-    shared key is never read. Memory in addition to sets: up to 20 bytes per document and band, and
-    90 per document.
+    it, read in slices, and then with itself. If documents share keys with few others, sets are read
+    a few times; if all share one key, each chunk reads all survivors. Documents without shared keys
+    are never read. Memory in addition to sets: up to 20 bytes per document and band, and 90 per
+    document.
     """
     selection = SurvivorSelection(documents, measure, earlier)
     if documents.fit:

@@ -2,6 +2,5 @@
 
 ``kind`` has the base class of all kinds of sketches. ``minhash`` has signatures of sets and of
 weighted sets, ``samples`` the kinds smallest and modulo, ``edit`` signatures for edit distance.
-``registry`` looks kinds up, makes sketches from texts, and stores them as tables. ``greedy``
-clusters samples.
+``registry`` looks kinds up, makes and stores sketches. ``greedy`` clusters samples.
 """

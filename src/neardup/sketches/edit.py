@@ -81,8 +81,7 @@ class EditScheme(SketchKind):
     ``letters``; few letters make signatures alike by chance. One edit disturbs as many windows as
     they have characters at most. ``hash`` is ``mixed``, of all characters of a window, or ``sum``,
     of their code points, as in the paper: a window has a symbol if its sum leaves the rest
-    ``residue`` by ``compression``. A sum ignores order, and picks more or less than one window in
-    ``compression``.
+    ``residue`` by ``compression``. A sum ignores order, and picks more or fewer windows.
     """
 
     name = "edit"
@@ -253,10 +252,9 @@ def edit_estimates(
     """Estimate edit distances from the distances of signatures.
 
     A distance is that of the signatures times the characters per symbol, divided by the edited
-    share of unrelated signatures. Blocks that were inserted, deleted or replaced are estimated up
-    to three tenths too large, isolated edits by up to twice the neighbourhood, which the 95 %
-    interval allows for. Distances and intervals are within the difference of the lengths and the
-    longer length.
+    share of unrelated signatures. Inserted, deleted or replaced blocks are estimated up to three
+    tenths too large, isolated edits by up to twice the neighbourhood, which the 95 % interval
+    allows for. Distances and intervals are from the difference of the lengths to the longer one.
 
     Significances compare with random signatures as long, simulated with fixed seeds; the standard
     deviation is taken as one symbol at least. Fewer than 1 in 100 pairs of up to 4,096 random

@@ -63,9 +63,8 @@ def cluster_greedily(
 
     ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
     core of a cluster, with unknown error. Members need not resemble each other, because the core
-    may drift away from the first members. Clusters are found by all values of their members, and
-    every member is counted: O(values) more time, and 40 to 60 bytes per distinct value of a
-    cluster.
+    may drift away from the first members. Clusters are found by all values of all members:
+    O(values) more time, and 40 to 60 bytes per distinct value of a cluster.
 
     References
     ----------

@@ -185,8 +185,7 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
     than with putting back: (N - n) / (N - 1) for n of N elements, or an estimate of it. Samples
     that are the ``whole`` population give exact shares, 0 where it is empty. Errors are those of
     the hypergeometric distribution with the estimate v in place of the truth, sqrt(v (1 - v) / n *
-    left). They are 0 where v is 0 or 1; use the interval there. Intervals are Wilson's for n / left
-    samples.
+    left). They are 0 where v is 0 or 1; use the intervals there, Wilson's for n / left samples.
     """
     n = n_samples.astype(np.float64)
     left = np.where(whole, 0.0, left)

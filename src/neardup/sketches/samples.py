@@ -119,8 +119,7 @@ class SampleScheme(ShareKind):
 class SmallestScheme(SampleScheme):
     """Sketches of the ``size`` smallest elements of a permuted set.
 
-    ``size`` is from 1 to 1,048,576. A smaller set is kept whole; only then its size is known, else
-    -1.
+    ``size`` is from 1 to 1,048,576. A smaller set is kept whole, with its size, else -1.
     """
 
     name = "smallest"

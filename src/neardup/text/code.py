@@ -27,8 +27,7 @@ LEXERS = f"pygments {__version__}"
 
 # Tokens of a kind; none of them can be a token of a program.
 NAME, NUMBER, STRING = " name", " number", " string"
-# Concatenated names, as of a package; parts of a keyword of several words; and text without a kind,
-# such as punctuation.
+# Concatenated names, as of a package; parts of keywords of several words; punctuation and the like.
 _NAMES = re.compile(r"[^\s.]+|\.")
 _WORDS, _PIECES = re.compile(r"\S+"), re.compile(r"\w+|[^\w\s]")
 _DEPTHS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}

@@ -228,8 +228,7 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
     """Return the tables of a tokenizer's rule, one of ``RULES``.
 
-    The first table has a byte per ASCII character, the second an entry per code point, as in
-    ``kernels.text.folding``.
+    They have a byte per ASCII character and an entry per code point (``kernels.text.folding``).
     """
     # Tables of single characters, equal for many options.
     return _token_tables(rule, normalisation.but(unicode_form=None, stem=None))

@@ -38,8 +38,8 @@ def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) 
     A shorter text has one run, all of it. The seed selects a polynomial of 32, 40 or 64 ``bits``.
     Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
     n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
-    fingerprints, one to one, because they are linear, and similar strings would be neighbours in
-    their order.
+    fingerprints, one to one, because they are linear: similar strings would be neighbours in their
+    order.
 
     References
     ----------
@@ -210,8 +210,7 @@ def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
     return ShingleLists(values, lists.offsets)
 
 
-# Version of all hash definitions in docs/hashing.md; raise it if any of them or a rule of tokens
-# changes.
+# Version of all hash definitions in docs/hashing.md; raise it if any or a token rule changes.
 HASH_VERSION = 2
 
 

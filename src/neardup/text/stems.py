@@ -2,8 +2,7 @@
 
 References
 ----------
-Porter (1980), An algorithm for suffix stripping. Snowball has such algorithms for many languages,
-and PyStemmer compiles them.
+Porter (1980), An algorithm for suffix stripping. PyStemmer compiles Snowball's for many languages.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ def check_stem(language: str) -> None:
 def stem_hashes(folded: Bytes, hashes: Uint64s, language: str) -> Uint64s:
     """Return each token's hash with its stem in the place of the word.
 
-    ``folded`` has the words, with a zero byte after each, and maybe more of them. Each distinct
-    word is stemmed once.
+    ``folded`` has these and maybe more words, with a zero byte after each. Each distinct word is
+    stemmed once.
     """
     if not len(hashes):
         return hashes

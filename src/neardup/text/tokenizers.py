@@ -69,8 +69,7 @@ class Tokenizer(ABC):
         """Hash the tokens of each text, and find their positions.
 
         Positions refer to the original texts: a token of characters that were normalised together
-        has the position of all of them. InvalidParameterError if a function returns tokens without
-        places.
+        has the position of all of them. InvalidParameterError for a function without places.
         """
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
@@ -266,8 +265,7 @@ class CharacterTokenizer(TableTokenizer):
 class LineTokenizer(TableTokenizer):
     r"""Cut texts into lines that are not blank.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space counts, but not at its
-    end.
+    A line ends with ``\n``, ``\r\n`` or ``\r``, or at U+0000. White space at its end is ignored.
     """
 
     def _hash(self, texts: Texts) -> TokenLists:

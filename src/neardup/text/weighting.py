@@ -53,8 +53,8 @@ class Weighting:
     For a token that occurs f times, ``tf`` is ``binary`` 1, ``raw`` f, ``log`` ln(1 + f),
     ``squared`` f * f, or ``saturating`` 2.2 f / (f + 1.2); 0 for f = 0. For a token in n of N
     documents, ``idf`` is ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n) / n) + 1, or
-    ``probabilistic`` ln((N - n) / n). Values below 2^-16 count as 2^-16, and a token in no document
-    as a token in one document.
+    ``probabilistic`` ln((N - n) / n). Values are 2^-16 at least, and a token in no document counts
+    as in one.
 
     A weight is the product, rounded half up to a multiple of 2^-20, from 2^-20 to 2^30. So every
     token has a weight, and equal texts are similar in any collection. The least inverse frequency

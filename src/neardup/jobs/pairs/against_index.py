@@ -56,8 +56,7 @@ class IndexPairs:
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     """Plan a join with all texts of an index, which defines the comparison.
 
-    The threshold defaults to that of the index, with ``top`` to any. Hamming distances are of the
-    index's sets.
+    The threshold defaults to the index's, with ``top`` to any. Hamming distances are of its sets.
     """
     options.check_no_preset()
     if options.idf_from is not None:

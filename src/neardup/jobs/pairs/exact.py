@@ -1,8 +1,7 @@
 """Exact joins in a memory budget, by pairs of blocks.
 
 Blocks of records are made by extent: the number of elements, or their total weight. Every two
-blocks are joined once, unless their extents are too far apart. A single block of all records is the
-join in memory.
+blocks are joined once, unless their extents are far apart. A single block is the join in memory.
 """
 
 from __future__ import annotations
@@ -90,8 +89,7 @@ class RecordSizes(NamedTuple):
 class RecordBlocks:
     """Records in blocks by extent, any two fitting in memory.
 
-    ``order`` numbers the records with an extent, by its class; block k has those from ``bounds[k]``
-    on.
+    ``order`` numbers records with an extent, by its class; block k has those from ``bounds[k]`` on.
     """
 
     def __init__(self, records: RecordSizes, order: Int32s, bounds: Int64s) -> None:

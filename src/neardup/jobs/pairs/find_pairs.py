@@ -112,8 +112,7 @@ def find_pairs(
         threshold. Method ``exact`` and options that need all texts read the texts of the index.
     threshold
         Least similarity, in (0, 1], an exact decimal; for ``overlap`` a number of shingles, for
-        ``edit`` a value of 1 - distance / length of the longer text. None: 0.8, or any with
-        ``top``.
+        ``edit`` 1 - distance / length of the longer text. None: 0.8, or any with ``top``.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
         has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard``, ``hamming``
@@ -131,8 +130,7 @@ def find_pairs(
         Compare only documents with equal values, as text, in all of these columns. A document
         without a value is in no pair.
     also
-        Drop pairs whose documents have different values, as text, in one of these columns. Not with
-        ``top``.
+        Drop pairs with different values, as text, in one of these columns. Not with ``top``.
     columns
         Add these columns of both documents: ``title`` becomes ``title_a`` and ``title_b``.
     method
@@ -321,8 +319,8 @@ class PairJob:
             from neardup.documents.other import index_among, own_tokenizer
 
             tokenizer = options.tokenizer
-            # Edit distances compare texts, whatever the tokens of the index; a preset's tokenizer
-            # was not given.
+            # Edit distances compare texts, not the tokens of the index; a preset's tokenizer was
+            # not given.
             if options.is_of_edits or options.preset is not None:
                 tokenizer = own_tokenizer(tokenizer)
             index = index_among(self._named, tokenizer)

@@ -320,8 +320,7 @@ class Speller:
             if not self.is_self_join:
                 yield spelled, crossing
                 continue
-            # Pairs of a document with itself are dropped; pairs within a record come in both
-            # directions.
+            # Pairs of a document with itself are dropped; others come in both directions.
             if self.records.is_directed:
                 kept = spelled.left != spelled.right
             else:
@@ -421,8 +420,7 @@ def collect_runs(
 class Matches:
     """Pairs of documents in output order, with counts of filters.
 
-    ``runs`` as of ``PairRows``. The ``n_steps`` joins of ``n_records`` records had falling
-    thresholds.
+    ``runs`` as of ``PairRows``. The ``n_steps`` joins of ``n_records`` had falling thresholds.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -438,8 +436,7 @@ class PairRows:
     """Pairs of documents of some collections, numbered consecutively.
 
     ``runs`` can be iterated repeatedly. Several are each in ascending order, and may all have pairs
-    of any left document. ``score_name`` is the column's name or None; ``columns`` are input
-    columns.
+    of any left document. ``score_name`` is a column or None; ``columns`` are of the input.
     """
 
     runs: Iterable[pa.RecordBatch]

@@ -73,8 +73,7 @@ _SPELLED_AT_ONCE = 1 << 22
 # Pairs whose similarities are computed at a time.
 _AT_ONCE = 1 << 16
 
-# Maximum pairs of records that are compared without steps of higher thresholds, because a step
-# costs more.
+# Maximum pairs of records compared without steps of higher thresholds, because a step costs more.
 _FEW_PAIRS = 1 << 17
 
 
