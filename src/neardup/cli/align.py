@@ -168,7 +168,6 @@ def _say_moved(summary: Mapping[str, Any]) -> str:
 
 
 def _note_nothing(summary: Mapping[str, Any], smaller: str) -> str:
-    """Describe an empty result and options for shorter passages."""
     if summary["documents"] == [1] and not summary["passages"]:
         return "one document alone shares nothing: name others, or give --within"
     if summary["documents"][-1] == 0 < summary["documents"][0]:

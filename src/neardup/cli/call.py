@@ -148,10 +148,7 @@ class Call:
         return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str, err: bool = False) -> None:
-        """Print a result as JSON or lines, unless quiet.
-
-        ``err`` chooses standard error.
-        """
+        """Print a result as JSON or lines, unless quiet."""
         if self.options.json:
             # Help and tables need no JSON.
             import json

@@ -155,7 +155,6 @@ class JobCommand(click.Command):
                 formatter.write_dl([(name.ljust(width), text) for name, text in records])
 
     def _brief_help(self, _: click.Command, ctx: click.Context) -> str:
-        """Return the usage, a description line, and option lines."""
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()

@@ -127,7 +127,6 @@ def _check_text(location: str) -> None:
 
 
 def _read_text(location: str, encoding: str | None) -> str:
-    """Read a document, file or standard input as one text."""
     from neardup.files.formats import file_source, format_of
     from neardup.files.inputs import check_effect, resolve_paths
     from neardup.files.rows import ColumnNames

@@ -151,7 +151,6 @@ def _checked(option: Option, label: str, value: Any, path: Path) -> Any:
 
 
 def _unknown(label: str, scope: Scope, key: str, value: Any) -> str:
-    """Return the message about an unknown key of a file."""
     from difflib import get_close_matches
 
     owner, kind = " ".join(("neardup", *scope)), "an option"

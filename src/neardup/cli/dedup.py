@@ -384,7 +384,6 @@ def _describe_bands(measure: Measure, threshold: str, banding: Banding, recall: 
 
 
 def _draw_curve(measure: Measure, curve: list[tuple[float, float]]) -> list[str]:
-    """Draw the S-curve as bars, one line per similarity."""
     try:
         block = "█"
         block.encode(sys.stdout.encoding or "ascii")

@@ -121,7 +121,6 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
 
 
 def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
-    """Check and reserve the page's output file."""
     from neardup.files.destinations import check_apart, check_outside
     from neardup.reports.page import check_page_file
 

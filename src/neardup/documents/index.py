@@ -124,7 +124,6 @@ def read_block(
 def _user_columns(
     source: Source, block: RowBlock, names: Sequence[str], select: Bools
 ) -> pa.Table | None:
-    """Return the user's columns for the index, None without any."""
     if not names:
         return None
     table = block.some_columns(names, select)

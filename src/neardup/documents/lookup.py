@@ -194,10 +194,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         return joined(tables) if tables else schema.empty_table()
 
     def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
-        """Yield id, text and the user's columns of ascending documents.
-
-        Each value keeps its type, even if the index has several types in a column.
-        """
+        """Yield the records of ascending documents, with each value's type."""
         for table in self._read_tables(documents):
             yield from table.to_pylist()
 
@@ -514,7 +511,6 @@ def _compare(
     measure: Measure,
     first_document: int,
 ) -> Iterator[Hits]:
-    """Compare queries with a segment's candidates, in order of both."""
     bounds = [0, len(rows)]
     # A few candidates are compared in the time that it takes to ask their filters.
     if len(rows) > _FEW:

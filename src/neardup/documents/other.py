@@ -78,10 +78,7 @@ class DocumentIndexSource(IndexSource):
 def index_among(
     against: Any, tokenizer: str | Path | TokenFunction | None = None
 ) -> DocumentHandle | None:
-    """Return the index named as the other collection, or None.
-
-    See ``index_and_others``; here no other collection may be named in addition.
-    """
+    """Return the index named as the only other collection, or None."""
     handle, others = index_and_others(against, tokenizer)
     if handle is not None and others is not None:
         message = (

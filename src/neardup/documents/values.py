@@ -104,10 +104,7 @@ def _no_text(error: Exception) -> InvalidInputError:
 
 
 def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
-    """Return a document's columns as a table of one row.
-
-    Values that cannot be stored or read back raise here, for this one document only.
-    """
+    """Return a document's columns as one row, raising if unfit."""
     cells = {}
     for name in names:
         try:

@@ -385,7 +385,6 @@ class Database:
                     path.unlink(missing_ok=True)
 
     def _connect(self, *, writes: bool) -> tuple[sqlite3.Connection, tuple[int, ...]]:
-        """Return an open connection to the current database file."""
         try:
             # Not self.path.stat, which takes several times as long.
             found = os.stat(self.path)  # noqa: PTH116

@@ -237,7 +237,6 @@ def without_rows(block: DocumentBlock, removed: Uint32s | Int64s) -> DocumentBlo
 
 
 def _join_files(blocks: Sequence[DocumentBlock]) -> pa.Array | None:
-    """Concatenate the file lists of texts, None without any."""
     known = next((block.files.type for block in blocks if block.files is not None), None)
     if known is None:
         return None

@@ -377,7 +377,6 @@ class PassageHandle(IndexHandle[OpenPassages]):
 
 
 def _stored_blocks(index: OpenPassages, first: int) -> Iterator[DocumentBlock]:
-    """Yield the remaining documents of each segment from ``first`` on."""
     for segment, removed in zip(index.segments[first:], index.removed[first:], strict=True):
         tokens = segment.token_lists()
         n = len(tokens.values)

@@ -333,10 +333,7 @@ class WindowFinder:
         later: Later | None,
         report: Callable[[float], None],
     ) -> Iterator[WindowHits]:
-        """Yield the window hits of each query in ascending order.
-
-        ``report`` is called with the completed share of the work.
-        """
+        """Yield each query's window hits, ascending, reporting completed shares."""
         parts = self._parts(queries, later)
         found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
         for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):

@@ -161,10 +161,7 @@ def character_spans(
 def whole_characters(
     texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Convert byte spans into spans of complete characters.
-
-    Arguments are as of ``character_spans``, but ends may lie within a character.
-    """
+    """Convert byte spans, also within characters, to complete characters."""
     found = Texts.from_arrow(texts)
     ends = found.offsets[documents] + stops
     is_within = ends < found.offsets[documents + 1]
@@ -250,10 +247,7 @@ def match_table(
     with_text: bool,
     placer: Placer | None,
 ) -> pa.Table:
-    """Make a table of the matches of queried documents.
-
-    ``placer``, if given, names the beginnings of passages.
-    """
+    """Make a table of the matches of queried documents."""
     offsets, spans = queries.tokens.offsets, queries.spans
     first = offsets[matches.queries] + matches.query_starts
     behind = offsets[matches.queries] + matches.query_stops
@@ -310,7 +304,6 @@ def _side_in(
     with_text: bool,
     placer: Placer | None,
 ) -> PassageSide:
-    """Make one side from token spans of an index's documents."""
     char_starts, char_stops = character_places(index, documents, starts, stops)
     ids: list[str] = [""] * len(documents)
     texts: list[str] = [""] * len(documents)
@@ -373,7 +366,6 @@ def _cut(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Copy the passages of some rows from their documents' texts."""
     last, text = -1, ""
     for row, document in zip(rows.tolist(), documents.tolist(), strict=True):
         if document != last:
@@ -486,10 +478,7 @@ def extents_of(
     index: OpenPassages,
     hidden: HiddenText | None = None,
 ) -> Extents:
-    """Measure passages and their texts in visible characters.
-
-    ``passages`` is the table that ``match_table`` makes of the matches.
-    """
+    """Measure passages of ``match_table`` and their texts in visible characters."""
     query_starts, query_stops, starts, stops = (
         passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
     )

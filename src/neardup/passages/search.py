@@ -425,7 +425,6 @@ class SegmentSearcher:
 
     @cached_property
     def _places(self) -> Places:
-        """The positions of each vocabulary entry, for kernels."""
         tokens = self.segment.tokens
         starts: Int64s = np.zeros(len(self.segment.vocabulary) + 1, np.int64)
         places: Int32s = np.empty(len(tokens), np.int32)

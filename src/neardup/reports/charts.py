@@ -330,10 +330,7 @@ def matrix(
     counts: Sequence[Sequence[int]],
     titles: tuple[str, str],
 ) -> Chart:
-    """Draw cells shaded by the logarithm of their counts.
-
-    ``labels`` and ``titles`` are of the rows and of the columns.
-    """
+    """Draw cells shaded by the logarithm of their counts."""
     left, top, right = 150.0, 124.0, 72.0
     rows, columns = labels
     width = min((_WIDTH - left - right) / max(len(columns), 1), 44.0)

@@ -277,7 +277,6 @@ class _Names:
         return None
 
     def span(self, side: str, row: int) -> slice:
-        """Return the place of a passage in its document."""
         p = self.passages.table
         return slice(p[f"{side}_start"][row].as_py(), p[f"{side}_end"][row].as_py())
 

@@ -376,7 +376,6 @@ class Frame:
             )
 
     def _grant(self, path: str, headers: dict[bytes, bytes]) -> Grant:
-        """Return a request's grant, or raise its refusal."""
         if path in ("/health", "/ready"):
             return EVERYTHING
         host = headers.get(b"host", b"").decode("latin-1")

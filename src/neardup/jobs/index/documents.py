@@ -637,7 +637,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
 
 def _measure_for(scheme: DocumentScheme, threshold: Number | None, most: MostOptions) -> Measure:
-    """Return the measure of a query, with its least similarity."""
     if most.top is not None:
         return scheme.measure_of_top(None if threshold == "index" else threshold)
     if threshold == "index":
