@@ -153,10 +153,7 @@ class Queries:
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:
-    """Return the documents that each query of number ``own`` may find.
-
-    These are later documents, optionally the query itself, or all others.
-    """
+    """Return the later, or all other, documents that queries ``own`` may find."""
     nobody = np.zeros(len(own), np.bool_)
     if options.most_times:
         # Containment is not symmetric, so both directions are searched.

@@ -121,10 +121,7 @@ def choose(
 def choose_documents(
     engine: Engine, sources: Sequence[Source] | None, table: GivenPairs, options: ChooseOptions
 ) -> DeduplicationResult:
-    """Select documents to keep in sources, None for the table.
-
-    Errors are those of ``choose``.
-    """
+    """Select documents to keep in sources, None for the table."""
     runner = engine.runner
     terms = agree_on_terms(table, options.measure, options.threshold)
     policy = parse_keep(options.keep)

@@ -152,10 +152,7 @@ class TokenPlaces(Rows):
 
 
 def locate(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenPlaces, TokenPlaces]:
-    """Find the tokens of both texts.
-
-    InvalidParameterError if a function as tokenizer does not return positions.
-    """
+    """Find the tokens of both texts, raising for functions without positions."""
     tokens, spans = tokenizer.locate_tokens(texts)
     owners = np.repeat(np.arange(2), np.diff(tokens.offsets)).astype(np.int64)
     starts, stops = character_spans(texts.to_arrow(), owners, spans.starts, spans.stops)
@@ -216,10 +213,7 @@ def find_passages(
 def _find_changes(
     x: TokenPlaces, y: TokenPlaces, x_range: Range, y_range: Range
 ) -> tuple[Ranges | None, Ranges | None]:
-    """Return the ranges of two passages outside their common tokens.
-
-    These are a longest common subsequence. None if it would take too much memory.
-    """
+    """Return ranges outside a longest common subsequence, None if too large."""
     x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
     x_hashes, y_hashes = x.hashes[x_slice], y.hashes[y_slice]
     n_same = _count_same(x_hashes, y_hashes)

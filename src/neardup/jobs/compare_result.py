@@ -280,10 +280,7 @@ class CompareResult(Result):
     def report(
         self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
     ) -> Report:
-        """Return a page with both texts side by side, without arguments.
-
-        Colour links shared passages.
-        """
+        """Return a page with both texts side by side, without arguments."""
         if any(each is not None for each in (data, against, labels, read)):
             message = "arguments have no effect on the page of two texts; leave them out"
             raise InvalidParameterError(message, "data")

@@ -224,11 +224,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
 
 
 def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
-    """Check the selection of pairs.
-
-    InvalidParameterError for a measure that the kind does not estimate, a measure without a
-    threshold, and a threshold out of range.
-    """
+    """Check the selection of pairs, its measure and threshold."""
     measure, threshold = given.measure, given.threshold
     if measure is not None and measure not in kind.measures:
         kinds = [name for name in KIND_NAMES if measure in kind_named(name).measures]
@@ -244,10 +240,7 @@ def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
 
 
 def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | None:
-    """Make the rule of super-shingles, None without them.
-
-    InvalidParameterError for kinds without them, options without effect, and too few min-hashes.
-    """
+    """Make the rule of super-shingles, None without, and check its options."""
     least = given.super_shingles
     if least is None:
         if given.bands is not None:

@@ -346,10 +346,7 @@ class DecidingScheme:
         return None if self.reading.banding is None else self.reading.banding.bands
 
     def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
-        """Return the bands, from 0, in which two texts share a bucket.
-
-        None without bands. A text without tokens is not in a bucket.
-        """
+        """Return the bands, from 0, in which texts share a bucket, None without."""
         plan = self.reading
         if plan.banding is None:
             return None

@@ -227,10 +227,7 @@ def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measu
 def _describe(
     counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
-    """Describe options, results and their least similarity.
-
-    The recall is for the least guaranteed similarity.
-    """
+    """Describe options, results, and the recall at the least guaranteed similarity."""
     measure = _measure_of(scheme, options)
     summary: dict[str, Any] = {
         "queries": counts.n_queries,

@@ -168,7 +168,6 @@ class _SetScorer:
         return others - 1 + start, common, query_totals, sets.totals[others]
 
     def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
-        """Count document frequencies of shingles in texts and the query."""
         if self._weights is None or not self._weights.needs_frequencies:
             return self._weights
         hash_tokens = self._shingles.tokenizer.hash_tokens

@@ -192,7 +192,6 @@ def _prepare(
 def _count_frequencies(
     maker: SketchMaker, reference: Sequence[Source], plan: ReadingPlan, runner: Runner
 ) -> SketchMaker:
-    """Return a maker with weights from counted document frequencies."""
     texts = maker.texts
     plan = replace(plan, shingles=texts.shingles)
     counted = counted_shingles([(reference, plan.columns)], plan)

@@ -398,10 +398,7 @@ class PlacedRecords(RankedRecords):
 def group_records(
     n_records: int, sides: Bytes | None, *, is_directed: bool = False
 ) -> RecordGroups:
-    """Group records by the sides of ``Join.run``, if any.
-
-    In a directed join only records of the left collection look for partners.
-    """
+    """Group records by sides, if any, only left ones looking in directed joins."""
     zeros: Bytes = np.zeros(n_records, np.uint8)
     n_groups, of_records, first, last = 1, zeros, zeros, zeros + np.uint8(1)
     if sides is None:

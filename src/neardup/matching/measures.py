@@ -56,10 +56,7 @@ _TOO_CLOSE = 1e-14
 
 
 def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
-    """Rank fractions densely from 0 for the largest, exactly.
-
-    Denominators are positive, numerators not negative, both below 2^63.
-    """
+    """Rank nonnegative fractions of 63-bit integers densely, the largest 0."""
     if not len(numerators):
         return np.empty(0, np.int64)
     divisors = np.gcd(numerators, denominators)
@@ -166,10 +163,7 @@ class Measure(ABC):
         return np.arange(len(sizes))
 
     def falling(self, largest: int) -> Iterator[Self]:
-        """Yield measures with falling thresholds, ending with this measure.
-
-        ``largest`` is the size of the largest set.
-        """
+        """Yield falling thresholds for sizes up to ``largest``, this measure last."""
         return (replace(self, threshold=share) for share in falling_shares(self.threshold))
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
@@ -282,10 +276,7 @@ class _OfContained(Measure):
 
 
 class Containment(_OfContained):
-    """Share of x in y, |x ∩ y| / |x|.
-
-    In deduplication x is the document that would be removed.
-    """
+    """Share |x ∩ y| / |x|, where deduplication would remove x."""
 
     name = "containment"
     code = overlap.CONTAINMENT

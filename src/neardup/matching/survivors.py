@@ -143,7 +143,6 @@ class CandidateMatcher(ABC):
         enters: bool,
         progress: Progress = None,
     ) -> None:
-        """Compare documents with the shown documents and optionally each other."""
         both = np.concatenate([shown, documents])
         ranking = rank_documents(sets, both, self._measure)
         compare = self._compare_by_elements(ranking, len(shown), sets, enters)
@@ -429,7 +428,6 @@ def _keepers_of(parents: Int64s, n_fixed: int) -> Int64s:
 
 
 def _score_in_chunks(keepers: Int64s, cache: SetCache, measure: Measure) -> Floats:
-    """Return the similarities of removed documents to their keepers."""
     similarities = np.full(len(keepers), np.nan)
     for gone in cache.chunks(np.flatnonzero(keepers >= 0)):
         of_gone = keepers[gone]
@@ -521,7 +519,6 @@ class ComponentMatcher(CandidateMatcher):
         return documents
 
     def _replace_members(self, last: Int64s, following: Int64s) -> None:
-        """Replace all documents ``last`` in groups by others."""
         components.replace_members(last, following, self._keys, self._groups, self._parents)
 
 

@@ -38,10 +38,7 @@ def overlaps_at_threshold(sets: Sets, left: Int64s, right: Int64s, measure: Meas
 
 
 def score_pairs(sets: Sets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
-    """Compute the exact similarity of each pair of nonempty sets.
-
-    The threshold of ``measure`` is ignored. Time O(size of both sets) per pair.
-    """
+    """Compute exact similarities of pairs of nonempty sets, ignoring the threshold."""
     return _score(sets, left, right, measure.in_kernels._replace(p=0, q=1))[1]
 
 

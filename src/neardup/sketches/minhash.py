@@ -64,10 +64,7 @@ _SETS_TOGETHER = 4096
 
 @dataclass(frozen=True)
 class MinHashScheme(ShareKind):
-    """Signatures of ``num_perm`` positions, for Jaccard similarity.
-
-    Up to 65,536 hash functions are selected by the seed.
-    """
+    """Signatures of ``num_perm`` positions, up to 65,536, for Jaccard similarity."""
 
     name = "minhash"
     measures = ("jaccard",)

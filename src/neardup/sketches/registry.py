@@ -58,10 +58,7 @@ KIND_NAMES = tuple(_KINDS)
 
 
 def kind_named(name: str) -> type[SketchKind]:
-    """Return the kind of a name of ``KIND_NAMES``.
-
-    Its module is loaded then, because each kind loads kernels of its own.
-    """
+    """Return the kind of a name of ``KIND_NAMES``, loading its module."""
     module, kind = _KINDS[name]
     kind_class: type[SketchKind] = getattr(import_module(module), kind)
     return kind_class
@@ -105,10 +102,7 @@ class SketchMaker:
     texts: TextScheme
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings that decide a sketch.
-
-        Sketches of equal settings are comparable. Frequencies are missing until they are counted.
-        """
+        """Return all settings of comparable sketches, frequencies only once counted."""
         return self.kind.describe_with(self.texts)
 
     def make(self, texts: Texts) -> tuple[Any, Uint64s]:

@@ -76,10 +76,7 @@ class SampleScheme(ShareKind):
 
     @abstractmethod
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Sample every set, whose shingles may be unordered and repeated.
-
-        Time O(shingles), and sorting of the sampled values.
-        """
+        """Sample every set, whose shingles may be unordered and repeated."""
 
     @abstractmethod
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
@@ -402,7 +399,6 @@ def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
 
 
 def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
-    """Return the sizes of sets, estimated if unknown."""
     n_values = rows.offsets[chosen + 1] - rows.offsets[chosen]
     return np.where(rows.sizes[chosen] < 0, n_values * rows.moduli[chosen], rows.sizes[chosen])
 

@@ -278,7 +278,6 @@ def _all_single() -> Bytes:
 
 
 def _between_spaces() -> Bytes:
-    """Return code point classes for tokens between white space."""
     classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
     spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
     # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.

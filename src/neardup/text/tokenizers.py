@@ -236,10 +236,7 @@ class TableTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CharacterTokenizer(TableTokenizer):
-    """Cut texts into characters, including separators.
-
-    A character that folds to several is as many tokens, all at its position.
-    """
+    """Cut texts into folded characters and separators, each a token."""
 
     @property
     def splits_characters(self) -> bool:
@@ -483,11 +480,7 @@ class FunctionTokenizer(StringTokenizer):
             yield token[0] if len(token) == 3 else text[start:stop], (start, stop)
 
     def _locate(self, text: str) -> Iterator[tuple[Any, Place]]:
-        """Yield the tokens of a text with their positions.
-
-        InvalidParameterError if a token is not at its stated position, or not after the token
-        before it.
-        """
+        """Yield tokens with positions, raising if these are wrong or unordered."""
         last: Place = (0, 0)
         for token, given in self._read(text):
             place = given

@@ -79,10 +79,7 @@ class Weighting:
 
 
 def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
-    """Tabulate a term frequency for 0 to ``highest`` occurrences.
-
-    Values never fall, and are the same on every machine.
-    """
+    """Tabulate a term frequency for 0 to ``highest``, equal on all machines."""
     return term_frequencies_of(tf, np.arange(highest + 1, dtype=np.float64))
 
 

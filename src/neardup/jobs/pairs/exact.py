@@ -533,10 +533,7 @@ def find_pair_contents(read: Read) -> PairContents:
 
 
 class Records(NamedTuple):
-    """Join of records, and speller of the pairs of their documents.
-
-    ``of_documents`` has the record of each document, or -1.
-    """
+    """Join of records, with the record of each document, or -1."""
 
     join: BlockedJoin
     speller: Speller

@@ -27,10 +27,7 @@ _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 
 @dataclass(frozen=True)
 class PairPlan:
-    """Checked options, with the measure of sets or the limit of edit distances.
-
-    ``banding`` exists if candidates come from MinHash bands.
-    """
+    """Checked options, with the measure or edit limit, and bands if used."""
 
     options: PairOptions
     measure: Measure | EditThreshold

@@ -40,10 +40,7 @@ _FILE_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class ColumnsOfPairs:
-    """Values of documents a and documents b, side by side.
-
-    A side lacks those of the ``names`` that no file of its collection has.
-    """
+    """Values of documents a and b, without columns that a side lacks."""
 
     names: Sequence[str]
     left: Values
