@@ -4,7 +4,6 @@ import random
 from itertools import product
 
 import numpy as np
-import pytest
 
 from neardup.kernels.text import shingles as kernels
 from neardup.text import shingles
@@ -57,29 +56,3 @@ def test_is_irreducible__as_trial_division(degree):
     found = [p for p in range(1 << degree, 2 << degree) if shingles.is_irreducible(p)]
     assert found == oracle.irreducibles(degree)
     assert [p for p in range(1 << degree, 2 << degree) if oracle.is_irreducible(p)] == found
-
-
-@pytest.mark.parametrize("polynomial", [0, 1])
-def test_is_irreducible__constants_are_not(polynomial):
-    assert not shingles.is_irreducible(polynomial)
-
-
-def test_is_irreducible__products_are_not():
-    generator = random.Random(5)
-    for degree in (1, 2, 31, 32):
-        factor = 1 << degree | generator.getrandbits(degree) | 1
-        other = 1 << 64 - degree | generator.getrandbits(64 - degree) | 1
-        assert not shingles.is_irreducible(oracle.multiply(factor, other))
-
-
-def test_is_irreducible__a_known_one():
-    """t^64 + t^4 + t^3 + t + 1, that of the checksum CRC-64-ISO."""
-    assert shingles.is_irreducible(1 << 64 | 0b11011)
-    assert not shingles.is_irreducible(1 << 64 | 0b11001)
-
-
-def test_remainder__as_long_division():
-    generator = random.Random(6)
-    for _ in range(50):
-        dividend, divisor = generator.getrandbits(generator.randint(1, 150)), POLYNOMIAL
-        assert shingles.remainder(dividend, divisor) == oracle.divide(dividend, divisor)[1]
