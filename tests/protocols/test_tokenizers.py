@@ -312,9 +312,8 @@ def test_named__all_have_a_case():
     assert tuple(NAMED) == kinds.TokenizerName.names
     [option] = [option for option in COMMANDS["dedup"] if option.name == "tokenizer"]
     assert option.help == f"Tokens: {', '.join(list(NAMED)[:-1])} or {list(NAMED)[-1]}."
-    with pytest.raises(InvalidParameterError) as caught:
+    with pytest.raises(InvalidParameterError, match=", ".join(NAMED)):
         make_tokenizer("none", Normalisation())
-    assert f"must be one of {', '.join(NAMED)}, a " in str(caught.value)
 
 
 @each_of("name", NAMED)
