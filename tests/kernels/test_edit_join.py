@@ -14,7 +14,6 @@ from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
 from tests.each import each_of
 from tests.kernels.edit_strings import (
-    QGRAMS,
     random_edit,
     random_strings,
     threshold_of,
@@ -42,16 +41,6 @@ def assert_as_oracle(strings, threshold, *, sides=None, **options):
         <= counts.after_length
         <= counts.hits
     )
-
-
-@each_of("qgram", [None, *QGRAMS])
-def test_edit_join__special_strings(qgram):
-    """Empty ones, those shorter than a q-gram, repeated tokens, equal ones."""
-    strings = ["aaaa", "", "a", "aa", "aaaaaaaa", "b", "", "aaa", "aaaaaaa", "ab", "aaaabaaa", "a"]
-    sides = [1, 2, 1, 2, 3, 1, 1, 2, 1, 2, 2, 2]
-    for threshold in (0, 1, 2, 5, Fraction("0.5"), Fraction("0.75"), Fraction(1)):
-        assert_as_oracle(strings, threshold, qgram=qgram)
-        assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
 
 
 @each_of(
@@ -132,11 +121,6 @@ def test_as_characters__beyond_the_surrogates():
     assert (one + other).encode().decode() == one + other
 
 
-def test_as_characters__up_to_the_last_character():
-    most = edit_distances._MOST_TOKENS
-    assert chr(most - 1 + edit_distances._N_SURROGATES) == "\U0010ffff"
-
-
 def test_edit_join__too_many_tokens(monkeypatch):
     monkeypatch.setattr(edit_distances, "_MOST_TOKENS", 3)
     assert joined(["abc", "abcc"], 1)[0] == [(0, 1, 1)]
@@ -161,12 +145,3 @@ def test_edit_join__what_each_filter_lets_through():
                 strings[i] = random_edit(generator, strings[i], "abcd")
     counts = edit_join.EditJoinCounts(6398, 1620, 1069, 1058, 1027, 63, 11)
     assert joined(strings, 3, qgram=3)[1] == counts
-
-
-@pytest.mark.parametrize("qgram", [1, 3])
-def test_edit_join__only_strings_of_fitting_length(qgram):
-    """Each length beside the next one, and beside itself; whether strings are looked up or not."""
-    strings = ["a" * length for length in range(1, 9)] * 2
-    found, counts = joined(strings, 1, qgram=qgram)
-    assert len(found) == counts.verified == counts.after_position == 8 + 7 * 4
-    assert joined(strings, 1, sides=[1] * 8 + [2] * 8, qgram=qgram)[1].verified == 8 + 7 * 2

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -11,8 +10,6 @@ from neardup.matching import edit_join
 from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
-    SIMILARITIES,
-    threshold_of,
 )
 from tests.oracles import edits
 
@@ -44,35 +41,6 @@ def test_prefix_lengths__fewest_that_the_edits_cannot_all_touch(qgram):
             if len(places) <= qgram * n_edits:
                 expected = 0
             assert prefix_length(places, n_edits, qgram) == expected
-
-
-def test_prefix_lengths__long_prefixes():
-    """However the places lie; the fewest and the most that can be needed."""
-    generator = random.Random(5)
-    for qgram, n_edits in product((2, 3), range(8, 28)):
-        # An edit touches one of these; of adjacent ones it touches as many as it can.
-        apart = range(0, 2 * qgram * qgram * n_edits, qgram)
-        adjacent = range(qgram * n_edits)
-        for order in (list, lambda run: run[::-1], lambda run: generator.sample(run, len(run))):
-            assert prefix_length(order(apart), n_edits, qgram) == n_edits + 1
-            places = [*order(adjacent), 4 * qgram * n_edits]
-            assert prefix_length(places, n_edits, qgram) == len(places)
-
-
-def test_allowed__exact():
-    """No more edits than the longer string has tokens, which is as far as two can be apart."""
-    lengths = np.arange(1, 71, dtype=np.int64)
-    for threshold in (
-        0,
-        1,
-        7,
-        2**80,
-        *SIMILARITIES,
-        Fraction(1, 10**9),
-        Fraction(999_999_999, 10**9),
-    ):
-        expected = [min(n, edits.most_edits(n, threshold)) for n in lengths.tolist()]
-        assert threshold_of(threshold).allowed(lengths).tolist() == expected
 
 
 def test_choose_qgram__longest_that_one_in_twenty_is_too_short_for():

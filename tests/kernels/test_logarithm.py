@@ -79,9 +79,5 @@ def test_ln__never_falls(x):
     assert all(low <= high for low, high in pairwise(results))
 
 
-def test_ln__of_one_is_positive_zero():
-    assert [result.hex() for result in logs([1.0])] == ["0x0.0p+0"]
-
-
 def test_logarithms__of_what_has_none():
     assert logs([0.0, -0.0, -1.0, -math.inf]) == [-math.inf] * 4

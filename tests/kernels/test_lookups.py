@@ -30,15 +30,6 @@ def place_lists(tokens):
     return sealed(Places(starts, places))
 
 
-@given(tokens=st.lists(st.integers(0, N_TYPES - 1), max_size=40))
-@examples(60)
-def test_list_places__of_each_entry(tokens):
-    starts, places = place_lists(tokens)
-    for entry in range(N_TYPES):
-        own = places[starts[entry] : starts[entry + 1]].tolist()
-        assert own == [i for i, token in enumerate(tokens) if token == entry]
-
-
 def documents_of(texts, tf, inverses):
     """Make documents of texts as kernels take them, and give what weighs their tokens."""
     tokens = [token for text in texts for token in text]

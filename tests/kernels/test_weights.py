@@ -8,7 +8,6 @@ import numpy as np
 
 from neardup.kernels.common.hashing import logarithms
 from neardup.kernels.sketch import weighted
-from tests.arrays import JUNK, as_uint64, random_words
 from tests.each import each_of
 
 UNIT = 2.0**-20
@@ -71,23 +70,3 @@ def test_fill_log_weights__no_types():
     found = np.full(2, np.nan)
     weighted.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
     assert np.isnan(found).all()
-
-
-def merge(x, y):
-    room = len(x) + len(y)
-    hashes, counts = np.full(room, JUNK, np.uint64), np.full(room, -7, np.int64)
-    columns = [as_uint64(sorted(x)), np.array([x[h] for h in sorted(x)], np.int64)]
-    columns += [as_uint64(sorted(y)), np.array([y[h] for h in sorted(y)], np.int64)]
-    n = weighted.merge_counts(*columns, hashes, counts)
-    assert (counts[n:] == -7).all()
-    return list(zip(hashes[:n].tolist(), counts[:n].tolist(), strict=True))
-
-
-@each_of(("n", "m"), [(0, 0), (0, 3), (3, 0), (1, 1), (5, 9), (40, 40)])
-def test_merge_counts__adds_up(n, m):
-    generator = random.Random(n * m)
-    words = random_words(generator, 50)
-    x = {word: generator.randint(1, 9) for word in generator.sample(words, n)}
-    y = {word: generator.randint(1, 9) for word in generator.sample(words, m)}
-    assert merge(x, y) == sorted((h, x.get(h, 0) + y.get(h, 0)) for h in x.keys() | y.keys())
-    assert merge(x, x) == sorted((h, 2 * count) for h, count in x.items())

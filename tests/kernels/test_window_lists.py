@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import candidates
-from tests.each import each_of
 
 WIDE = 65535
 wide_spans = st.sampled_from([0, 1, 300, WIDE - 1, WIDE, WIDE + 1, 2**31, 2**32 - 1])
@@ -63,12 +62,3 @@ def test_pack_spans__is_read_again(rows):
         for which, span in enumerate(spans):
             found = candidates.read_span(narrow, places, values, np.int64(row), np.int64(which))
             assert int(found) == span
-
-
-@each_of("n_wide", [1, 2, 3, 7, 8])
-def test_read_span__wide_ones_among_many(n_wide):
-    rows = [(k, WIDE + k, k) if k % 8 < n_wide else (k, k, k) for k in range(64)]
-    narrow, places, values = packed(rows)
-    for row, spans in enumerate(rows):
-        found = [candidates.read_span(narrow, places, values, row, which) for which in range(3)]
-        assert tuple(map(int, found)) == spans

@@ -29,13 +29,6 @@ def reaches(edits: int, longer: int, threshold: Threshold) -> bool:
     return edits <= threshold
 
 
-def most_edits(longer: int, threshold: Threshold) -> int:
-    """Give the most edits that may lie between strings of which the longer has this length."""
-    if isinstance(threshold, Fraction):
-        return max(edits for edits in range(longer + 1) if reaches(edits, longer, threshold))
-    return threshold
-
-
 def join(
     strings: Sequence[Sequence[Hashable]],
     threshold: Threshold,
