@@ -5,10 +5,8 @@ The writer is a process that changes an index until it is killed.
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
-import sys
 from collections import Counter
 from contextlib import contextmanager
 from fractions import Fraction
@@ -145,18 +143,3 @@ def tell(told: Path, step: int) -> None:
     part = told.with_suffix(".part")
     part.write_text(str(step))
     os.replace(part, told)
-
-
-def change_on(folder: Path, told: Path) -> None:
-    """Change an index from where it is, and tell of each change that is done, until killed."""
-    from neardup import DocumentIndex
-
-    with small_pieces():
-        index = DocumentIndex.open(folder)
-        for step in itertools.count(int(told.read_text())):
-            change(step, index, state(step).copy())
-            tell(told, step + 1)
-
-
-if __name__ == "__main__":
-    change_on(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,37 +65,6 @@ def kill_at(position: int | None) -> Callable[[int], None]:
             os.kill(os.getpid(), signal.SIGKILL)
 
     return act
-
-
-def kill_writers(
-    n_kills: int,
-    write: Callable[[], object],
-    go_on: Callable[[], object],
-    prepare: Callable[[], object] = lambda: None,
-    pace: float = 1,
-) -> None:
-    """Kill writers at random moments of about ``pace`` times what it takes to go on after one.
-
-    This process starts no threads, for it forks; what it prepares, each writer has.
-    """
-    moments = random.Random(6)
-    seconds = 0.3
-    for _ in range(n_kills):
-        prepare()
-        process = os.fork()
-        if not process:
-            # An error ends the process, and the kill comes too late.
-            try:
-                write()
-            finally:
-                os._exit(1)
-        time.sleep(moments.uniform(0, seconds))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        assert os.WIFSIGNALED(status), status
-        start = time.perf_counter()
-        in_child(go_on)
-        seconds = pace * (time.perf_counter() - start)
 
 
 def in_child(work: Callable[[], Any], expected_signal: int | None = None) -> bool:

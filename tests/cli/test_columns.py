@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-import neardup
 
 TITLE, BODY = "The raven", "Once upon a midnight dreary, while I pondered, weak and weary"
 
@@ -20,32 +17,6 @@ def write_lines(name: str, rows: list[dict[str, object]]) -> None:
 
 def read_lines(name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
-
-
-def test_text_columns__are_joined(run, here):
-    """Rows that agree in one column only are no copies; the order of the columns counts."""
-    rows = [(TITLE, BODY), (TITLE, "something else"), (BODY, TITLE), (TITLE, BODY), (None, BODY)]
-    table = {"title": [title for title, _ in rows], "body": [body for _, body in rows]}
-    pq.write_table(pa.table(table), "a.parquet")
-    columns = ["--text-column", "title", "--text-column", "body"]
-    outcome = run("dedup", "a.parquet", *columns, "--threshold", "1", "-o", "out")
-    assert outcome.code == 0
-    removed = pq.read_table("out/removed.parquet")
-    assert removed.select(["id", "kept_id"]).to_pylist() == [
-        {"id": "a.parquet:4", "kept_id": "a.parquet:1"}
-    ]
-    assert pq.read_table("out/kept/a.parquet").equals(pa.table(table).take([0, 1, 2, 4]))
-    found = neardup.find_pairs(
-        "a.parquet",
-        threshold=1,
-        text=neardup.TextOptions(ngram=1, occurrences="numbered"),
-        read=neardup.ReadOptions(text_column=["title", "body"]),
-    )
-    assert [(pair["id_a"], pair["id_b"]) for pair in found.pairs.to_pylist()] == [
-        ("a.parquet:1", "a.parquet:3"),
-        ("a.parquet:1", "a.parquet:4"),
-        ("a.parquet:3", "a.parquet:4"),
-    ]
 
 
 def test_text_columns__places_count_in_the_joined_text(run, here):

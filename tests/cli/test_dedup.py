@@ -54,23 +54,6 @@ def test_dedup__empty_file_without_header(run, here, write_file, verify):
     assert (here / "out/kept/a.csv").read_bytes() == b""
 
 
-@pytest.mark.parametrize("name", ["b.jsonl", "b.csv.gz"])
-def test_dedup__against(run, here, texts, write_texts, verify, name):
-    own, other = texts[::2], texts[1::2]
-    write_texts("a.jsonl", own)
-    write_texts(name, other[:20])
-    write_texts("c.jsonl", other[20:])
-    result = run("dedup", "a.jsonl", "--against", name, "--against", "c.jsonl", "-o", "out")
-    assert result.code == 0
-    against = numbered(name, other[:20]) | numbered("c.jsonl", other[20:])
-    stays = verify(here / "out", numbered("a.jsonl", own), against=against)
-    assert [path.name for path in Path("out/kept").iterdir()] == ["a.jsonl"]
-    keepers = pq.read_table("out/removed.parquet")["kept_id"].to_pylist()
-    assert {name.partition(":")[0] for name in keepers} == {"a.jsonl", name, "c.jsonl"}
-    assert json.loads(Path("out/summary.json").read_text())["against_documents"] == len(other)
-    assert sum(stays) < len(own)
-
-
 def test_dedup__against_is_reported(run, write_file):
     old = ["one two three four five six seven"]
     new = [

@@ -62,19 +62,6 @@ def test_dedup_by_pairs__output(run, found):
     ]
 
 
-def test_dedup_by_pairs__as_dedup(run, found):
-    """The same rows and clusters as by a comparison; of removed.parquet all but copies."""
-    options = ("--threshold", "0.55", "--keep", "shortest")
-    compare = ("dedup", "in.jsonl", "--ngram", "1", "--method", "exact", *options, "-o", "one")
-    assert run(*compare).code == 0
-    assert run("dedup", "in.jsonl", "--pairs", "pairs.parquet", *options, "-o", "two").code == 0
-    for name in ("kept/in.jsonl", "removed/in.jsonl", "clusters.parquet"):
-        assert (found / "one" / name).read_bytes() == (found / "two" / name).read_bytes()
-    one, two = (pq.read_table(found / name / "removed.parquet") for name in ("one", "two"))
-    assert one.schema == two.schema
-    assert one.drop_columns("exact_copy") == two.drop_columns("exact_copy")
-
-
 def test_dedup_by_pairs__table_that_does_not_say_its_threshold(run, found):
     by_pairs = ("dedup", "in.jsonl", "--pairs", "pairs.csv", "--measure", "jaccard")
     lines = lines_of(run(*by_pairs, "--clusters", "components", "-o", "out"))

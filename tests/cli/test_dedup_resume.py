@@ -121,16 +121,6 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
 
 
 @pytest.mark.slow
-def test_stopped_twice(run, here, expected, stop):
-    # One worker: several end their tasks together.
-    stop(3, "--workers", 1)
-    stop(4, "--workers", 1)
-    found = finish(run, here)
-    assert "7 tasks are done" in found.err
-    assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("change", ["content", "time"])
 def test_input_changed__starts_over(run, here, expected, stop, change):
     stop(5)

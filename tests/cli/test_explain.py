@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-import neardup
-
 
 @pytest.fixture
 def folder(run, write_file, once):
@@ -26,23 +24,6 @@ def folder(run, write_file, once):
 
     once(make)
     return "out"
-
-
-def test_explain__as_the_result(run, here, folder):
-    result = neardup.deduplicate(
-        "in.jsonl",
-        against="other.jsonl",
-        threshold="0.5",
-        text=neardup.TextOptions(ngram=1),
-        read=neardup.ReadOptions(id_column="id"),
-    )
-    for key in "abcd":
-        outcome = run("explain", folder, key, "--against", "other.jsonl", "--json")
-        assert (outcome.code, outcome.err) == (0, "")
-        assert json.loads(outcome.out) == json.loads(json.dumps(result.explain(key).to_dict()))
-        told = run("explain", folder, key, "--against", "other.jsonl").out
-        assert told == result.explain(key).to_text() + "\n"
-    assert run("explain", folder, "a", "--quiet").out == ""
 
 
 def test_explain__of_the_other_collection(run, folder):

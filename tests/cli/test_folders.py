@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-import neardup
 from tests.spilling import files_of, make_rows, spilling, stopped_after
 
 PROGRAM = ("--document", "folder", "--input-format", "text")
@@ -309,21 +308,3 @@ def test_errors(run, students, here, write_file, fails):
         *("align", students, *PROGRAM, "-o", "subs/alice/src/a.csv", "--overwrite"),
         error="subs/alice/src/a.csv is an input, and would be replaced; choose another name",
     )
-
-
-def test_functions(students, here):
-    read = neardup.ReadOptions(document="folder", input_format="text")
-    found = neardup.align(students, read=read, min_tokens=20)
-    assert sorted(said(found.passages.to_pylist())) == SHARED
-    assert neardup.deduplicate(Path(students), read=read).summary["documents_in"] == 3
-    pairs = neardup.find_pairs([Path("subs/alice"), Path("subs/bob")], read=read, threshold=0.01)
-    assert [tuple(row.values())[:2] for row in pairs.pairs.to_pylist()] == [("alice", "bob")]
-    index = neardup.PassageIndex.create("idx", min_tokens=20)
-    index.add(students, read=neardup.ReadOptions(document="folder", input_format="text"))
-    hits = index.search([words(2)], places=True, threshold=0.3).passages.to_pylist()
-    assert {(row["doc_id"], row["doc_place"]) for row in hits} == {
-        ("alice", "src/b.py, line 1, column 1"),
-        ("bob", "main.py, line 12, column 1"),
-    }
-    with pytest.raises(neardup.InvalidParameterError, match=r"^document folder has no effect "):
-        neardup.deduplicate(["a text"], read=neardup.ReadOptions(document="folder"))

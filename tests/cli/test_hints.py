@@ -134,12 +134,3 @@ def test_hint(run, files, arguments, hint):
     *_, hinted, last = report(run, *arguments)
     assert hinted == hint
     assert last.startswith("written to ")
-
-
-def test_pairs__containment_finds_the_essays(run, files):
-    """The two that share a passage; by default there was no pair."""
-    options = ("--measure", "max-containment", "--top", "20", "--id-column", "id")
-    run(*PAIRS, "essays.jsonl", *options)
-    with open("pairs.csv", encoding="utf-8") as file:
-        pairs = [line.split(",")[:2] for line in file.read().splitlines()[1:]]
-    assert pairs == [['"3"', '"7"']]

@@ -69,12 +69,6 @@ def test_token(start, token_file):
         neardup.connect(running.url, "a\nb")
 
 
-def test_errors__of_a_service_for_reading(shared):
-    with pytest.raises(ServiceError, match="--writable") as caught:
-        neardup.connect(shared.url, index="docs").insert("x", "y")
-    assert caught.value.status == 403
-
-
 def test_texts__are_no_names_of_files(shared, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "new.jsonl").write_text('{"text": "x"}\n')

@@ -96,17 +96,6 @@ def test_search__documents(running):
     assert (cut["n_rows"], cut["rows"]) == (3, found["rows"][:2])
 
 
-def test_search__passages(running):
-    asked = {"queries": [{"id": 7, "text": PASSAGE}], "threshold": "0.9", "with_text": True}
-    found = ask(running, "passages/search", asked)
-    assert [row["doc_id"] for row in found["rows"]] == ["raven", "near"]
-    for row in found["rows"]:
-        text = DOCUMENTS[row["doc_id"]][row["doc_start"] : row["doc_end"]]
-        assert row["query_id"] == 7
-        assert text == row["doc_text"] == PASSAGE
-        assert row["query_text"] == PASSAGE
-
-
 def test_align(running):
     text = f"Somebody said that {PASSAGE}, which is known to everybody."
     found = ask(running, "passages/align", {"documents": [text]})["rows"]
@@ -122,18 +111,6 @@ def test_get__every_id(running, name):
         assert found.get("source", f"from {key}") == f"from {key}"
     assert running.get(f"/v1/indexes/{name}/document", id="nobody").status_code == 404
     assert running.get(f"/v1/indexes/{name}/document").status_code == 422
-
-
-@pytest.mark.parametrize("name", ["docs", "passages"])
-def test_documents__in_pages(running, name):
-    page = running.get(f"/v1/indexes/{name}/documents", limit=3).json()
-    found = page["documents"]
-    while page["cursor"] is not None:
-        page = running.get(f"/v1/indexes/{name}/documents", cursor=page["cursor"]).json()
-        found += page["documents"]
-    assert [document["id"] for document in found] == list(DOCUMENTS)
-    last = running.get(f"/v1/indexes/{name}/documents", start=3).json()
-    assert last == {"documents": found[3:], "cursor": None}
 
 
 @each_of("wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2", "start=1&start=2"])
@@ -207,17 +184,6 @@ def test_changes__of_passages(running):
     assert ask(running, "passages/insert", new, 422)
     assert ask(running, "passages/query", {"text": "a"}, 422)
     assert ask(running, "docs/align", {"documents": ["a"]}, 422)
-
-
-def test_replace(running):
-    for name in ("docs", "passages"):
-        path = f"{running.url}/v1/indexes/{name}/document"
-        n_before = running.get(f"/v1/indexes/{name}").json()["documents"]
-        for n_removed, text in ((0, "the first text of this id"), (1, "the second text of it")):
-            answer = httpx.put(path, json={"id": "again", "text": text}).json()
-            assert (answer["removed"], answer["documents"]) == (n_removed, n_before + 1)
-            assert running.get(path.removeprefix(running.url), id="again").json()["text"] == text
-        assert ask(running, f"{name}/remove", {"ids": ["again"]})["documents"] == n_before
 
 
 def test_compact_and_snapshot(running, tmp_path):

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
-from neardup.errors import InvalidParameterError
 from neardup.options.choices import CutPreset, DocumentPreset, PassagePresetName, PresetName
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions, PairOptions
 from neardup.options.kinds import Choice
 from neardup.options.passages import (
-    AlignOptions,
     CutOptions,
     PassageOptions,
     SearchOptions,
@@ -103,16 +99,3 @@ def test_preset__hash_functions_where_there_are_bands():
     assert PairOptions(preset="ocr", method="minhash").num_perm == 512
     assert DedupOptions(preset="ocr").num_perm == 512
     assert DedupOptions(preset="ocr", method="exact").num_perm is None
-
-
-@each_of(
-    ("job", "wrong"),
-    [(DedupOptions, "editions"), (AlignOptions, "titles"), (CutOptions, "nonsense")],
-)
-def test_preset__refusals_say_what_there_is(job, wrong):
-    with pytest.raises(InvalidParameterError) as caught:
-        job(preset=wrong)
-    assert caught.value.parameters == ("preset",)
-    for name in job.known["preset"].kind.values:
-        assert f"{name}: {PRESETS[name].purpose}" in str(caught.value)
-    assert (f"{wrong} is for other jobs" in str(caught.value)) == (wrong in PRESETS)

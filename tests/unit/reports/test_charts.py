@@ -99,14 +99,6 @@ def test_ticks__are_round_and_within(one, other):
     assert all(low - slack <= value <= high + slack for value in found)
 
 
-@given(st.floats(0, 1e6), st.floats(1, 1e6))
-def test_scale__keeps_order(value, high):
-    scale = _Scale(0, high, 10, 20)
-    assert scale(0) == 10
-    assert scale(high) == pytest.approx(20)
-    assert scale(value) <= scale(value + 1)
-
-
 def figures(chart):
     return {label: int(count.replace(",", "")) for label, count in chart.rows}
 

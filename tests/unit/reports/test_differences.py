@@ -19,28 +19,6 @@ def shown(runs: list[Run]) -> str:
     return "".join(forms[r.kind].format(r.n_words if r.kind == "omitted" else r.text) for r in runs)
 
 
-@each_of(
-    ("a", "b", "runs_a", "runs_b"),
-    [
-        ("one two three", "one 2 three", "one [two ]three", "one [2 ]three"),
-        ("One, two!", "one two", "One, two!", "one two"),
-        ("same", "same", "same", "same"),
-        ("", "", "", ""),
-        ("", "new", "", "[new]"),
-        ("你好世界", "你好新世界", "你好世界", "你好[新]世界"),
-        ("!?", "!?", "!?", "!?"),
-        ("!?", "??", "[!?]", "[??]"),
-        ("a", "!", "[a]", "[!]"),
-        ("a b c", "c", "[a b ]c", "c"),
-        ("  lead", "lead", "  lead", "lead"),
-    ],
-)
-def test_side_by_side(a, b, runs_a, runs_b):
-    found = side_by_side(a, b)
-    assert (shown(found.a), shown(found.b)) == (runs_a, runs_b)
-    assert found.is_whole
-
-
 def test_side_by_side__leaves_long_equal_stretches_out():
     words = [f"w{i}" for i in range(100)]
     other = [*words]

@@ -83,20 +83,6 @@ def test_align__with_an_index(index, ngram):
         neardup.align([TEXT], index, text=neardup.TextOptions(ngram=ngram))
 
 
-def test_align__within_a_document_apart(ngram):
-    """The two passages of one text have no token in common."""
-    text = "a b a b a b a b a b a b a b"
-    found = neardup.align(
-        [text],
-        within=True,
-        min_tokens=4,
-        text=neardup.TextOptions(ngram=ngram, tokenizer="whitespace"),
-    )
-    rows = found.passages.to_pylist()
-    assert rows
-    assert all(row["query_end"] < row["doc_start"] for row in rows)
-
-
 def test_align__function_as_tokenizer(ngram):
     old = "It was the best of times, it was the worst of times, it was the age of wisdom"
     new = "He wrote: it was the best of days, it was the worst of days, it was the age of fools"

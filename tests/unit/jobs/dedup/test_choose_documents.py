@@ -45,12 +45,8 @@ def test_choose__files(name, tmp_path):
     assert result.summary["threshold"] == result.summary["least_threshold"]
     assert result.summary["pairs"] == result.summary["pairs_at_threshold"] == 3
     if not says_itself:
-        with pytest.raises(InvalidParameterError) as caught:
+        with pytest.raises(InvalidParameterError, match="does not say how similarities were"):
             neardup.choose(path, ROWS)
-        assert str(caught.value) == (
-            f"{path} does not say how similarities were measured, as Parquet files and results of "
-            "`neardup pairs` do; give measure"
-        )
 
 
 def test_choose__foreign_frames():
@@ -83,12 +79,8 @@ def test_choose__what_is_not_known():
 def test_choose__distances():
     pairs = neardup.find_pairs(["Miller", "Muller", "Moeller", "Mueller"], max_distance=1)
     assert told(neardup.choose(pairs)) == [("1", "0"), ("3", "2")]
-    with pytest.raises(InvalidParameterError) as caught:
+    with pytest.raises(InvalidParameterError, match="are those within max_distance 1"):
         neardup.choose(pairs, threshold="0.9")
-    assert str(caught.value) == (
-        "pairs in the table are those within max_distance 1, whatever their similarity; leave "
-        "threshold out, or find pairs by a threshold"
-    )
     by_similarity = neardup.find_pairs(TEXTS, measure="edit", threshold="0.7")
     assert told(neardup.choose(by_similarity, TEXTS, threshold="0.95")) == [("2", "1")]
 
@@ -101,37 +93,18 @@ def test_choose__rows_left_out():
     assert told(result) == [("b", "a")]
     assert result.summary["least_threshold_is_stated"] is False
     assert result.summary["threshold"] == 5 / 7
-    with pytest.raises(InvalidParameterError) as caught:
+    with pytest.raises(InvalidParameterError, match=r"0\.6 is below 0\.714286, the least simil"):
         neardup.choose(approved, ROWS, threshold="0.6")
-    assert str(caught.value) == (
-        "threshold 0.6 is below 0.714286, the least similarity in the table, which does not say "
-        "that it has all pairs from there on; leave threshold out, or give all pairs as a Parquet "
-        "file of `neardup pairs`, which says so"
-    )
 
 
 @each_of(
     ("pairs", "options", "message"),
     [
-        (
-            lambda: pairs_of(),
-            {"threshold": "0.49"},
-            "threshold 0.49 is below 0.5, that of the pairs in the table, which has none below; "
-            "choose 0.5 or more, or find pairs by a lower threshold",
-        ),
-        (
-            lambda: pairs_of(),
-            {"measure": "dice"},
-            "pairs in the table are by jaccard, got measure dice; leave it out",
-        ),
-        (
-            lambda: pairs_of(measure="overlap", threshold=2),
-            {},
-            "pairs in the table are by overlap, a number of common shingles, by which documents "
-            "are not decided; find pairs by another measure",
-        ),
-        (lambda: pairs_of(), {"threshold": 2}, "threshold must lie in (0, 1], got 2"),
-        (lambda: pairs_of(), {"keep": "last"}, "keep must be "),
+        (pairs_of, {"threshold": "0.49"}, "threshold 0.49 is below 0.5, that of the pairs"),
+        (pairs_of, {"measure": "dice"}, "pairs in the table are by jaccard, got measure dice"),
+        (lambda: pairs_of(measure="overlap", threshold=2), {}, "pairs in the table are by overlap"),
+        (pairs_of, {"threshold": 2}, "threshold must lie in (0, 1], got 2"),
+        (pairs_of, {"keep": "last"}, "keep must be "),
     ],
 )
 def test_choose__refuses_options(pairs, options, message):
@@ -140,39 +113,26 @@ def test_choose__refuses_options(pairs, options, message):
     assert str(caught.value).startswith(message)
 
 
-AGAIN = "find pairs of one collection by a threshold"
-
-
 @each_of(
     ("pairs", "message"),
     [
-        (
-            lambda: neardup.find_pairs(ROWS, ROWS),
-            f"pairs in the table are of two collections, and none within INPUT; {AGAIN}",
-        ),
-        (
-            lambda: pairs_of(top=2),
-            f"the table has the 2 most similar pairs only, not all; {AGAIN}",
-        ),
+        (lambda: neardup.find_pairs(ROWS, ROWS), "pairs in the table are of two collections"),
+        (lambda: pairs_of(top=2), "the table has the 2 most similar pairs only, not all"),
         (
             lambda: pairs_of([*ROWS, {"id": "e", "text": "more"}]),
-            "pairs in the table were found among 5 documents, the input has 4; give the same "
-            "input, or find pairs of this one",
+            "pairs in the table were found among 5 documents, the input has 4",
         ),
         (
             lambda: similar(("a", "x", 0.9), ("y", "x", 0.9)),
-            "the table names 2 documents that the input does not have, such as 'y'; give the same "
-            "input and id_column as when the pairs were found",
+            "the table names 2 documents that the input does not have, such as 'y'",
         ),
         (
             lambda: similar(("a", "x", 0.9)),
-            "the table names a document that the input does not have: 'x'; give the same input "
-            "and id_column as when the pairs were found",
+            "the table names a document that the input does not have: 'x'",
         ),
         (
             lambda: similar(("a", "b", 0.9), ("a", "c", 90.0)),
-            "the table, row 2: similarity 90 is not between 0 and 1; give pairs with "
-            "similarities, not with counts, percentages or distances",
+            "the table, row 2: similarity 90 is not between 0 and 1",
         ),
         (lambda: similar(("a", "b", None)), "the table, row 1: similarity nan is not between"),
         (lambda: similar(("a", "b", "much")), "the table: column 'similarity' holds values that"),
@@ -180,8 +140,7 @@ AGAIN = "find pairs of one collection by a threshold"
         (lambda: similar((0.5, "b", 0.9)), "the table: column 'id_a' holds double values, or"),
         (
             lambda: similar(("a", "b", 0.9)).drop_columns("similarity"),
-            "the table has no column 'similarity', or several; pairs are id_a, id_b and "
-            "similarity, as `neardup pairs` writes them, and not 'id_a', 'id_b'",
+            "the table has no column 'similarity', or several",
         ),
         (lambda: 5, "expected a path, a list of strings or dictionaries, or an Arrow table"),
     ],
@@ -216,8 +175,7 @@ def test_rethreshold__keeps_the_rule():
             {"against": ["a dog"]},
             {},
             InvalidParameterError,
-            "pairs do not say which documents are similar to those that these were compared "
-            "against; deduplicate again with the other threshold",
+            "pairs do not say which documents are similar to those",
         ),
         (
             {"measure": "dice"},
@@ -229,8 +187,7 @@ def test_rethreshold__keeps_the_rule():
             {},
             {"ngram": 2, "casefold": False},
             InvalidInputError,
-            "pairs in the table are of other shingles: ngram 2, not 1; casefold False, not True; "
-            "find pairs with the options of the result",
+            "pairs in the table are of other shingles: ngram 2, not 1; casefold False, not True; ",
         ),
         (
             {"measure": "weighted-jaccard"},

@@ -171,30 +171,6 @@ def test_add__what_files_have_goes_also_where_the_index_has_it(index, tmp_path):
     assert found.kept["id"].to_pylist() == ["m"]
 
 
-def test_denied__beside_files(index, tmp_path):
-    index.add([{"id": "i", "text": "one two three four"}], read=neardup.ReadOptions(id_column="id"))
-    index.remove(["i"], deny=True)
-    path = write(tmp_path / "takedown.jsonl", {"i": "five six seven eight", "j": "nine ten eleven"})
-    rows = [
-        {"id": "n0", "text": "one two three four"},
-        {"id": "n1", "text": "five six seven eight"},
-        {"id": "n2", "text": "nine ten twelve eleven"},
-        {"id": "n3", "text": "one two three four"},
-    ]
-    found = neardup.deduplicate(
-        rows, against=[index, path], add=True, read=neardup.ReadOptions(id_column="id")
-    )
-    assert [row[:3] for row in removed_by(found)] == [
-        ("n0", "denied-exact", "i"),
-        ("n1", "against", "i"),
-        ("n2", "against", "j"),
-        ("n3", "denied-exact", "i"),
-    ]
-    assert found.summary["documents_denied"] == {"exact": 2, "estimated": 0}
-    index.refresh()
-    assert (len(index), index.info()["gone_documents"]) == (0, 0)
-
-
 def test_denied__beside_copies_in_the_index_and_in_files(index, tmp_path):
     """What has the tokens of a denied document is denied, whatever else has them."""
     texts = ["one two three four", "five six seven eight", "nine ten eleven twelve"]

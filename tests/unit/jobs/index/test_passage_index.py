@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import re
 import sqlite3
 from dataclasses import replace
 
@@ -104,27 +103,6 @@ def test_open__other_scheme(index, field, value):
         with pytest.raises(SketchMismatchError, match=f"{field} {value!r} and ") as caught:
             use()
         assert list(caught.value.differences) == [field]
-
-
-def test_add__repeated_ids(index):
-    before = tree(index.folder)
-    twice = [{"id": "new", "text": "a"}, {"id": "new", "text": "b"}]
-    for rows, message in (
-        (
-            ROWS[:1],
-            "data, row 2: id 'raven' is in the index already; ids must differ. Remove the "
-            "old document first, or choose other ids; name another column",
-        ),
-        (
-            twice,
-            "data, row 3: id 'new' was used before, in data, row 2; ids must differ; name another",
-        ),
-    ):
-        fresh = [{"id": "fresh", "text": TEXT}, *rows]
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}"):
-            index.add(fresh, read=ReadOptions(id_column="id"))
-        assert tree(index.folder) == before
-    assert ids_of(index.search(TEXT, "1")) == ["raven"]
 
 
 def test_remove__unknown_ids(index):

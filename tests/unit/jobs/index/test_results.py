@@ -83,26 +83,6 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
     assert pq.read_table(tmp_path / "hits.parquet").equals(result.passages)
 
 
-def test_align__summary_is_that_of_the_command(index, queries, tmp_path, capsys):
-    documents = tmp_path / "documents.jsonl"
-    documents.write_text(json.dumps({"id": "raven", "text": TEXT}) + "\n")
-    others = {"folder": index.folder, "index": index, "documents": documents}
-    for kind, other in others.items():
-        options = {"min_tokens": 5} if kind == "documents" else {}
-        result = neardup.align(queries, other, **grouped(threshold="0.7", **options, **QUERY_ROWS))
-        assert repr(result) == "PassageResult(3 documents and 1 document: 1 passage)"
-        assert result.summary["skipped"][0]["row"] == 2
-        named = index.folder if kind == "index" else other
-        told = printed(
-            capsys, "align", queries, "--against", named, "--id-column", "id", "--on-error", "skip",
-            "--threshold", "0.7", "--json", "-o", tmp_path / f"{kind}.parquet",
-            *(["--min-tokens", "5"] if options else []),
-        )  # fmt: skip
-        assert without_seconds(told) == without_seconds(result.summary)
-        assert list(told) == list(result.summary)
-        assert pq.read_table(tmp_path / f"{kind}.parquet").equals(result.passages)
-
-
 def test_search__a_string_that_names_a_file(index, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("raven.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")

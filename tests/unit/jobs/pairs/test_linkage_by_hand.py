@@ -30,23 +30,6 @@ def test_blocking__texts_that_are_near_without_anything_in_common(options):
     ]
 
 
-def test_also__every_column_for_itself():
-    rows = [
-        {"text": "one two", "name": "a", "zip": 7},
-        {"text": "one two", "name": None, "zip": 7},
-        {"text": "one two", "name": "a", "zip": None},
-        {"text": "one two", "name": " ", "zip": 8},
-    ]
-    found = neardup.find_pairs(rows, also=["name", "zip"], text=neardup.TextOptions(ngram=1))
-    assert ids_of(found) == [("0", "1"), ("0", "2"), ("1", "2"), ("2", "3")]
-    assert found.summary["also"] == ["name", "zip"]
-    assert found.summary["pairs_before_also"] == 6
-    # Numbers and texts are compared as text, also of two collections.
-    other = [{"text": "one two", "name": "b", "zip": "7"}, {"text": "one two", "zip": "07"}]
-    found = neardup.find_pairs(rows[:1], other, also="zip", text=neardup.TextOptions(ngram=1))
-    assert ids_of(found) == [("0", "0")]
-
-
 @pytest.mark.parametrize("options", [{"columns": ["price"]}, {"also": "price"}], ids=str)
 def test_columns__that_json_has_in_later_rows_only(tmp_path, monkeypatch, options):
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 40)

@@ -11,34 +11,6 @@ import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs import estimate as pipeline
 from neardup.sketches.registry import kind_of
-from tests.each import each_of
-
-TEXTS = ["", "  ...  ", "one two", "One, two!", "one two three"]
-
-
-@each_of("kind", ["minhash", "weighted", "smallest", "modulo"])
-def test_estimate__empty_and_short_texts(kind):
-    """An empty document is like none; one shorter than a shingle like those of its tokens."""
-    sketches = neardup.sketch(TEXTS, kind=kind, text=neardup.TextOptions(ngram=5))
-    assert sketches.rows.sizes.tolist() == [0, 0, 1, 1, 1]
-    rows = {
-        (int(row["id_a"]), int(row["id_b"])): row
-        for row in neardup.estimate(sketches).pairs.to_pylist()
-    }
-    for (a, b), row in rows.items():
-        if a < 2:
-            assert (row["similarity"], row["error"], row["low"], row["high"]) == (0, 0, 0, 0)
-        elif (a, b) == (2, 3):
-            assert row["similarity"] == 1
-        else:
-            assert row["similarity"] == 0
-            assert row["high"] < 0.03
-    found = neardup.estimate(sketches, threshold="0.000000001").pairs.select(["id_a", "id_b"])
-    assert found.to_pylist() == [{"id_a": "2", "id_b": "3"}]
-    if kind == "modulo":
-        empty = rows[0, 4]
-        assert (empty["containment_a"], empty["containment_b"]) == (0, 0)
-        assert (rows[2, 3]["containment_a"], rows[2, 3]["containment_b"]) == (1, 1)
 
 
 def test_estimate__every_share_reaches_itself():

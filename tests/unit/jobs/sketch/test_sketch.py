@@ -7,22 +7,7 @@ import math
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError
 from tests.calls import grouped
-
-
-def test_sketch__bad_rows():
-    rows = [{"text": "one two"}, {"text": None}, {"text": "three"}]
-    with pytest.raises(InvalidInputError):
-        neardup.sketch(rows)
-    sketches = neardup.sketch(rows, read=neardup.ReadOptions(on_error="skip"))
-    assert sketches.ids.to_pylist() == ["0", "2"]
-    assert [row for _, row, _ in sketches.skipped] == [2]
-    named = [row | {"id": name} for row, name in zip(rows, "abc", strict=True)]
-    found = neardup.sketch(named, read=neardup.ReadOptions(id_column="id", on_error="skip"))
-    assert found.ids.to_pylist() == ["a", "c"]
-    assert found.rows.sizes.tolist() == [1, 1]
-    assert len(neardup.sketch([{"text": None}], read=neardup.ReadOptions(on_error="skip"))) == 0
 
 
 def test_sketch__idf_from_other_documents():

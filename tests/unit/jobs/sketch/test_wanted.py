@@ -59,38 +59,13 @@ def test_estimate__containment_has_a_direction(texts):
 @each_of(
     ("kind", "options", "message"),
     [
-        (
-            "smallest",
-            {"measure": "containment", "threshold": 0.5},
-            "^measure containment needs sketches of kind modulo, got smallest; choose jaccard, or "
-            "make such sketches$",
-        ),
-        (
-            "edit",
-            {"measure": "jaccard", "threshold": 0.5},
-            "^measure jaccard needs sketches of kind minhash or smallest or modulo, got edit; ",
-        ),
+        ("smallest", {"measure": "containment", "threshold": 0.5}, "needs sketches of kind modulo"),
+        ("edit", {"measure": "jaccard", "threshold": 0.5}, "kind minhash or smallest or modulo,"),
         ("modulo", {"measure": "containment"}, "^measure has no effect without threshold; "),
-        (
-            "modulo",
-            {"super_shingles": 2},
-            "^super_shingles need sketches of kind minhash or weight",
-        ),
-        (
-            "minhash",
-            {"super_shingles": 7},
-            "^super_shingles must lie between 1 and the 6 bands, got",
-        ),
-        (
-            "minhash",
-            {"bands": "7x2"},
-            "^bands has no effect without super_shingles; leave it out, or",
-        ),
-        (
-            "minhash",
-            {"super_shingles": 1, "bands": (6, 22)},
-            r"^bands \* rows must be at most the 128 min-hashes of a sketch, got 6 \* 22; make",
-        ),
+        ("modulo", {"super_shingles": 2}, "^super_shingles need sketches of kind minhash or"),
+        ("minhash", {"super_shingles": 7}, "^super_shingles must lie between 1 and the 6 bands"),
+        ("minhash", {"bands": "7x2"}, "^bands has no effect without super_shingles; "),
+        ("minhash", {"super_shingles": 1, "bands": (6, 22)}, "must be at most the 128 min-hashes"),
     ],
 )
 def test_estimate__refuses(kind, options, message):
