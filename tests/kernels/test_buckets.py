@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket import buckets
 from neardup.matching import buckets as lsh
 from neardup.runs.runner import Runner
-from tests.arrays import make_buckets, random_labels
 from tests.each import each_of
 
 INDEX_BITS = 7
@@ -34,21 +32,6 @@ def run(keys, first_bucket=0):
     assert (sizes[:first_bucket] == -9).all()
     assert (sizes[after:] == -9).all()
     return numbers.tolist(), sizes[first_bucket:after].tolist()
-
-
-@each_of(
-    ("keys", "numbers", "sizes"),
-    [
-        ([0, 1], [-1, -1], []),
-        ([0, 1, 1], [-1, 0, 0], [2]),
-        ([1, 0, 1, 2, 0], [0, 1, 0, -1, 1], [2, 2]),
-        ([3, 2, 1, 0, 2**63], [-1, -1, -1, -1, -1], []),
-        ([2**63 + 1, 1, 2**63 + 1, 2**63, 1], [1, 0, 1, -1, 0], [2, 2]),
-        ([5, 5, 6, 6, 6, 2**7], [0, 0, 1, 1, 1, -1], [2, 3]),
-    ],
-)
-def test_bucket_runs__keys_that_differ_only_where_they_are_cut(keys, numbers, sizes):
-    assert run(keys) == (numbers, sizes)
 
 
 @each_of("n_keys", [1, 2, 10, 40, 100])
@@ -94,21 +77,6 @@ def test_star_edges__by_definition(shift):
         assert edges_of(keys, are_ignored) == sorted(
             (g[0], d) for g in groups if not all(are_ignored[d] for d in g) for d in g[1:]
         )
-
-
-def test_list_keys__by_definition():
-    """Each document's buckets band by band; how many documents have each."""
-    generator = random.Random(1)
-    for _ in range(30):
-        bands = random_labels(generator, generator.randint(1, 9), generator.randint(1, 4))
-        table = make_buckets(bands)
-        lists = lsh.list_keys(table)
-        expected = [[b for b in column if b >= 0] for column in table.numbers.T.tolist()]
-        runs = [lists.keys[start:stop].tolist() for start, stop in pairwise(lists.starts)]
-        assert runs == expected
-        assert lists.starts[[0, -1]].tolist() == [0, len(lists.keys)]
-        assert lists.n_probed.tolist() == [len(run) for run in expected]
-        assert lists.sizes.tolist() == table.sizes.tolist()
 
 
 @pytest.mark.parametrize(("most", "n_bands"), [(4, 2), (3, 3), (2, 1)])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +13,27 @@ from neardup.kernels.passage import candidates as depth
 from neardup.kernels.passage import candidates as window_lists
 
 WIDE = 65535
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 30), st.integers(1, 4), max_size=12), max_size=6))
+def test_find_lists__as_dictionaries(functions):
+    """Every key of every function, and those that are missing or another function's."""
+    # Both ends of 64 bits, too.
+    word = {key: 2**64 - 1 if key == 30 else key * 2**59 // 3 for key in range(31)}
+    ordered = [sorted(lists.items()) for lists in functions]
+    keys = np.array([word[key] for lists in ordered for key, _ in lists], np.uint64)
+    key_starts = np.array(list(accumulate(map(len, ordered), initial=0)), np.int64)
+    sizes = [size for lists in ordered for _, size in lists]
+    starts = list(accumulate(sizes, initial=0))
+    for wanted in range(31):
+        lists = np.full((len(functions), 2), -7, np.int64)
+        candidates.find_lists(
+            *(np.full(len(functions), word[wanted], np.uint64), keys, key_starts),
+            *(np.array(starts, np.int64), lists),
+        )
+        for f, (first, last) in enumerate(lists.tolist()):
+            rows = [k for k in range(key_starts[f], key_starts[f + 1]) if keys[k] == word[wanted]]
+            assert (first, last) == ((starts[rows[0]], starts[rows[0] + 1]) if rows else (0, 0))
 
 
 def make_lists(generator, n_lists, *, wide=False):

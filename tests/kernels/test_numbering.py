@@ -11,17 +11,6 @@ from neardup.matching import join
 from tests.arrays import as_uint64, random_words
 from tests.each import each_of
 
-# Values that fall on the same slot of 16: the first, one in the middle, the last (so that the
-# search for a free one goes over the end), values that differ in little, and large ones.
-COLLIDING = {
-    "first-slot": [i << 4 for i in range(8)],
-    "middle-slot": [i << 60 | 7 for i in range(8)],
-    "last-slot": [i << 4 | 15 for i in range(8)],
-    "largest": [2**64 - 1 - (i << 4) for i in range(8)],
-    "all-slots": list(range(8)),
-    "lowest-bit": [16, 1, 0, 17, 32, 33, 48, 49],
-}
-
 
 class Table:
     """A hash table of exactly the size that the kernel's description asks for."""
@@ -52,17 +41,6 @@ def numbered(values):
     return [known.index(value) for value in values], [values.count(value) for value in known]
 
 
-@each_of("values", COLLIDING.values(), ids=COLLIDING.keys())
-def test_number_values__collisions(values):
-    table = Table(8)
-    sequence = [*values, *values[::-1], *values[:3]]
-    numbers, frequencies = numbered(sequence)
-    assert table.number(sequence) == (len(sequence), numbers)
-    assert table.size == 8
-    assert table.known.tolist() == values
-    assert table.frequencies.tolist() == frequencies
-
-
 def test_number_values__stops_where_there_is_no_room():
     """Known values still get their numbers; the rest is left for another call, nothing counted."""
     table = Table(2)
@@ -74,17 +52,6 @@ def test_number_values__stops_where_there_is_no_room():
     kernels.rebuild_slots(bigger.slots, bigger.known, 2)
     assert bigger.number(sequence, 4) == (7, [-9, -9, -9, -9, 2, 0, 1])
     assert (bigger.size, bigger.frequencies[:3].tolist()) == (3, [3, 3, 1])
-
-
-@each_of("values", COLLIDING.values(), ids=COLLIDING.keys())
-def test_rebuild_slots__collisions(values):
-    table = Table(8)
-    table.known[:] = values
-    kernels.rebuild_slots(table.slots, table.known, 8)
-    assert sorted(table.slots[table.slots >= 0].tolist()) == list(range(8))
-    table.size, table.frequencies[:] = 8, 0
-    assert table.number(values[::-1]) == (8, list(range(8))[::-1])
-    assert table.size == 8
 
 
 @each_of("room", [1, 2, 8, 64])

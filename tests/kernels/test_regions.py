@@ -21,6 +21,27 @@ from tests.oracles import passages as oracle
 DOCUMENTS, N_DOCUMENTS = (1, 2, 5, 13, 30, 40), 40
 
 
+@given(
+    st.lists(st.integers(0, 9), max_size=30),
+    st.lists(st.integers(0, 9), unique=True, max_size=6),
+)
+def test_number_region__own_numbers(tokens, of_query):
+    known = np.full(10, -1, np.int32)
+    known[of_query] = range(len(of_query))
+    before = known.copy()
+    numbers, types = (np.full(len(tokens) + 1, -7, np.int32) for _ in range(2))
+    region = np.array(tokens, np.int32)
+    n = matches.number_region(
+        region, len(of_query), known, numbers[: len(tokens)], types[: len(tokens)]
+    )
+    others = list(dict.fromkeys(token for token in tokens if token not in of_query))
+    entries = [*of_query, *others]
+    assert n == len(entries)
+    assert numbers.tolist() == [*map(entries.index, tokens), -7]
+    assert types.tolist() == others + [-7] * (len(tokens) + 1 - len(others))
+    assert known.tolist() == before.tolist()
+
+
 def narrowed(tokens, tf, type_weights, query_total, p, q, rows):
     """Give the ends that are left at each start, rows of (least, greatest) before."""
     numbers = np.array(tokens, np.int32)

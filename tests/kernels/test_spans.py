@@ -9,7 +9,6 @@ from neardup.kernels.text import tokens as spans
 from neardup.tables import Texts
 from neardup.text.forms import Normalisation, form_texts, token_tables
 from tests.arrays import first_difference, make_texts
-from tests.each import each_of
 from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options
 
@@ -79,25 +78,6 @@ def test_locate_tokens__every_length_and_alignment(kind):
         for end in ("", " ", " next")
     ]
     assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
-
-
-@pytest.mark.slow
-@each_of(
-    ("kind", "text", "expected"),
-    [
-        ("words", "cafe\u0301s", [(0, 7)]),
-        ("words", "e\u0301 e", [(0, 3), (4, 5)]),
-        ("words", " \u0301a\u0301\u0301", [(3, 8)]),
-        ("words", "\u0301", []),
-        ("words", "か\u3099a", [(0, 6), (6, 7)]),
-        ("words", "a \u0301\u0301 b", [(0, 1), (7, 8)]),
-        ("characters", "\u0301e\u0301e", [(2, 5), (5, 6)]),
-        ("characters", "sß\u0301\u0301e", [(0, 1), (1, 7), (1, 7), (7, 8)]),
-    ],
-)
-def test_locate_tokens__characters_that_fold_to_nothing(kind, text, expected):
-    """They belong to the token right in front of them, and make none."""
-    assert kernel_places([text], kind, Options(strip_accents=True)) == [expected]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -135,14 +135,6 @@ def test_chain_hits__formulas_beside_the_diagonal():
     assert all(len(other) <= 2 for other in others)
 
 
-def test_chain_hits__a_branch_within_its_run_is_no_chain():
-    """What a run holds already is not found again beside it."""
-    run = [Hit(i, i + 12, i, i + 12) for i in range(0, 60, 6)]
-    branch = Hit(58, 64, 57, 63)
-    found = chained([*run, branch], [1.0] * 11, ChainRules(12, NO_LIMIT, 0.2))
-    assert [[part.whole for part in chain] for chain in found] == [[Hit(0, 66, 0, 66)]]
-
-
 @given(found=st.lists(hits, max_size=12))
 def test_without_inner__none_within_another(found):
     rows = rows_of(found)
@@ -163,15 +155,6 @@ def test_widest_gap__between_the_farthest(chain):
     widest = [i for i in range(1, len(chain)) if gap(i) == max(map(gap, range(1, len(chain))))]
     assert cut in widest
     assert all(abs(2 * cut - len(chain)) <= abs(2 * i - len(chain)) for i in widest)
-
-
-@given(chain=chains)
-def test_hull__holds_all(chain):
-    whole = whole_of(chain)
-    assert whole.query_start == min(hit.query_start for hit in chain)
-    assert whole.query_stop == max(hit.query_stop for hit in chain)
-    assert whole.start == min(hit.start for hit in chain)
-    assert whole.stop == max(hit.stop for hit in chain)
 
 
 @given(n_tokens=st.integers(0, 300), length=st.integers(1, 60), step=st.integers(1, 60))

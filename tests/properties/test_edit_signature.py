@@ -78,28 +78,6 @@ def test_edit_signatures__as_oracle(strings, scheme):
     ]
 
 
-@given(any_text, schemes)
-def test_edit_signatures__another_alphabet_beside_changes_nothing(text, scheme):
-    """The way ASCII is read and the way other characters are give the same symbols."""
-    n = scheme.neighbourhood
-    alone, beside = sign([text, text + "語" * n], scheme)
-    assert beside[: len(alone)] == alone
-    before = sign(["é" * n + text], scheme)[0]
-    assert before[len(before) - len(alone) :] == alone
-
-
-@given(any_text, any_text, any_text, any_text, schemes)
-def test_edit_signatures__an_edit_changes_windows_that_reach_it_only(
-    before, old, new, after, scheme
-):
-    first, *changed, last = sign(
-        [before, before + old + after, before + new + after, after], scheme
-    )
-    for signature in changed:
-        assert signature[: len(first)] == first
-        assert signature[len(signature) - len(last) :] == last
-
-
 def test_edit_signatures__more_symbols_than_expected():
     """A text that repeats one window has a symbol at each, or none; room is made as needed."""
     sizes = [5000, 3000, 4000, 2000]

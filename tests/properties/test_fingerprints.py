@@ -68,23 +68,3 @@ def test_shingle_texts__short_hashes_of_the_mixer(texts, ngram, occurrences, bit
         whole = hashing.hash_shingles(hashes, ngram)
         expected = [hashing.mix(value >> 64 - bits) for value in whole]
         assert numbered_as(row, expected, occurrences)
-
-
-@given(st.lists(small_texts, max_size=5), st.integers(1, 4), st.booleans(), bits_of)
-def test_shingle_texts__repeats_are_the_same_under_both(texts, ngram, is_bytes, bits):
-    """Either hash tells the same shingles apart, in the same places."""
-    mixer, rabin = (
-        shingle_texts(
-            make_texts(texts),
-            make_shingle_scheme(
-                "bytes" if is_bytes else "words",
-                ngram=ngram,
-                fingerprint=fingerprint,
-                fingerprint_bits=bits,
-            ),
-        )
-        for fingerprint in ("mixer", "rabin")
-    )
-    assert mixer.offsets.tolist() == rabin.offsets.tolist()
-    pairs = set(zip(mixer.values.tolist(), rabin.values.tolist(), strict=True))
-    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from neardup.text.forms import Normalisation, form_table, form_texts
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import make_texts
-from tests.each import each_of
 from tests.oracles import hashing
 from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options, fold
@@ -76,41 +75,6 @@ def test_locate_tokens__the_place_holds_the_token(strings, kind, chosen):
         found = located(places, kind, chosen)
         for (value, _, _), again in zip(tokens, found, strict=True):
             assert value in [other for other, _, _ in again]
-
-
-@example(["İ"], "characters", Options(casefold=True))
-@given(st.lists(texts_to_form, min_size=1, max_size=3), kinds, options)
-def test_locate_tokens__places_ascend_and_are_disjoint(strings, kind, chosen):
-    """But for tokens of the same changed piece, and of a letter that folds to several."""
-    strings = known(strings, chosen)
-    if kind == "bytes":
-        chosen = Options(casefold=False)
-    for string, tokens in zip(strings, located(strings, kind, chosen), strict=True):
-        changed = oracle.changed_bytes(string, chosen.unicode_form, folds=chosen.casefold)
-        for _, start, stop in tokens:
-            assert 0 <= start < stop <= oracle.byte_length(string)
-        for (_, start, stop), (_, next_start, next_stop) in pairwise(tokens):
-            assert start <= next_start
-            assert stop <= next_stop
-            assert set(range(next_start, stop)) <= changed
-
-
-@pytest.mark.slow
-@each_of(
-    ("kind", "text", "chosen", "expected"),
-    [
-        ("words", "It's naïve!", Options(), ["It", "s", "naïve"]),
-        ("words", "STRAẞE İx", Options(), ["STRAẞE", "İx"]),
-        ("words", "日本 cafe\u0301", Options(unicode_form="NFC"), ["日", "本", "cafe\u0301"]),
-        ("words", "ﬁx Ⅳ.½", Options(unicode_form="NFKC"), ["ﬁx", "Ⅳ", "½", "½"]),
-        ("characters", "ﬁ\u1100\u1161", Options(unicode_form="NFKC"), ["ﬁ", "ﬁ", "\u1100\u1161"]),
-        ("words", "cafe\u0301 x", Options(strip_accents=True), ["cafe\u0301", "x"]),
-        ("whitespace", "a-b\0c\u2003d", Options(), ["a-b", "c", "d"]),
-    ],
-)
-def test_locate_tokens__examples(kind, text, chosen, expected):
-    (tokens,) = located([text], kind, chosen)
-    assert [text.encode()[start:stop].decode() for _, start, stop in tokens] == expected
 
 
 KNOWN = [
@@ -182,23 +146,6 @@ def test_locate_tokens__of_a_tokenizer_file(tokenizer_files, strings, chosen, wh
                 last = max(i for i, edge in enumerate(edges) if edge < beyond)
                 assert start == characters[edges.index(first)][1]
                 assert stop == characters[last][2]
-
-
-def test_locate_tokens__of_a_tokenizer_file__example(tokenizer_files):
-    text = "the STRAẞE cafe\u0301 字"
-    for chosen in (
-        Options(casefold=False),
-        Options(),
-        Options(strip_accents=True),
-        Options(unicode_form="NFC"),
-    ):
-        (tokens,) = located([text], tokenizer_files[0], chosen)
-        parts = [text.encode()[start:stop].decode() for _, start, stop in tokens]
-        assert parts[0] == "the"
-        assert parts[-1] in ("字", " 字")
-        joined = chosen.strip_accents or chosen.unicode_form == "NFC"
-        assert any("e\u0301" in part for part in parts) == joined
-        assert parts.count("ẞ") + parts.count("Aẞ") + parts.count("ẞE") > 0
 
 
 @given(st.lists(texts_to_form, max_size=5), kinds, st.integers(0, 5))
