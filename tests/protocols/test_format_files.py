@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
+from neardup.files.formats import FORMATS, file_source, format_of
 from neardup.files.streams import COMPRESSIONS, LocalDestination
 from neardup.files.writers import Conversion, converted_name
 from neardup.options.groups import InputOptions
@@ -200,14 +200,6 @@ def test_formats__by_suffix(case):
     assert case.suffix in found.suffixes
     for suffix in COMPRESSIONS:
         assert format_of(case.name + suffix) == (found if found.is_compressible else None)
-
-
-def test_formats__in_words():
-    suffixes = [suffix for found in FORMATS for suffix in found.suffixes]
-    plain = [s for found in FORMATS for s in found.suffixes if not found.is_compressible]
-    but = f"all but {', '.join(plain)} also with .gz, .zst, .xz, .bz2"
-    assert KNOWN_SUFFIXES.split("; ") == [", ".join(suffixes), but]
-    assert KNOWN_SUFFIXES.startswith(".jsonl, .ndjson, .json, .csv, .tsv, .txt, .parquet, .arrow")
 
 
 def test_formats__in_the_docs():

@@ -166,11 +166,6 @@ def test_least_jaccard__no_pair_at_the_threshold_has_less(name):
 
 
 @every_measure
-def test_is_jaccard__only_one(name):
-    assert MEASURES[name].is_jaccard == (name == "jaccard")
-
-
-@every_measure
 def test_parse__exact_decimal_or_count(name):
     measure = MEASURES[name]
     accepted = (
@@ -233,3 +228,8 @@ def test_prefixes__the_first_of_a_pair_finds_the_second(name):
             assert {*looking} & {*sorted(other, key=order.index)[: found[1]]}
             n_met += 1
     assert n_met > 20
+
+
+@every_measure
+def test_is_jaccard__only_one(name):
+    assert MEASURES[name].is_jaccard == (name == "jaccard")

@@ -228,20 +228,6 @@ def test_texts_do_not_know_their_neighbours(case, files, strings, chosen, cut):
         assert whole == [row for part in parts for row in located(tokenizer, part)]
 
 
-@every_case
-@pytest.mark.parametrize("form", [None, "NFC", "NFKC"])
-def test_empty_texts(case, files, form):
-    chosen = replace(PLAIN, unicode_form=form) if case.normalises else PLAIN
-    tokenizer = case.make(files, chosen)
-    nothing = case.expected(files, "", chosen)
-    for strings in ([], [""], ["", ""]):
-        texts = make_texts(strings, lead="a b")
-        assert hashes(tokenizer, texts) == [nothing] * len(strings)
-        if case.has_places:
-            placed = [(value, 0, 0) for value in nothing]
-            assert located(tokenizer, texts) == [placed] * len(strings)
-
-
 ODD = [
     *("\0", "\ufffd", "\ufeff", "\u200b", "\U000e0001", "\ufdd0", "\uffff", "\U0010ffff", "\x7f"),
     *("\u0301", "\u1160", "\u3099a", "a\0b", "\r\n", "\u0378", "\U0001f600\u200d\U0001f680"),

@@ -14,37 +14,6 @@ from neardup.documents import segment
 from neardup.index.segments import SMALL_PAGE, CheckedArray, SegmentWriter, open_segment
 from neardup.kernels.types import sealed
 
-values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
-
-
-@given(
-    runs=st.lists(st.lists(values, max_size=30), min_size=1, max_size=5), at_once=st.integers(1, 40)
-)
-def test_merge__is_sorting(runs, at_once):
-    arrays = [np.array(sorted(run), np.uint64) for run in runs]
-    parts = [part.tolist() for part in segment.merge(arrays, at_once)]
-    assert [value for part in parts for value in part] == sorted(v for run in runs for v in run)
-    assert len(parts) <= max(1, -(-sum(map(len, runs)) // at_once))
-
-
-@given(st.lists(st.integers(0, 1500), max_size=6))
-def test_bounds_of_pages__begin_anew_with_each_list(sizes):
-    starts = np.cumsum([0, *sizes]).astype(np.int64)
-    page_starts, bounds = segment.bounds_of_pages(starts)
-    expected = [
-        start + place
-        for start, size in zip(starts.tolist(), sizes, strict=False)
-        for place in range(0, size, 512)
-    ]
-    assert bounds.tolist() == [*expected, int(starts[-1])]
-    assert np.diff(page_starts).tolist() == [-(-size // 512) for size in sizes]
-
-
-@given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
-def test_sorted_entries(keys):
-    found = segment.sorted_entries(np.array(keys, np.uint64), np.arange(len(keys), dtype=np.int64))
-    assert found.tolist() == sorted(key << 32 | row for row, key in enumerate(keys))
-
 
 @pytest.mark.parametrize("room", [1, 1024])
 def test_find__checks_all_pages_of_many_keys_at_once(tmp_path, room):
@@ -81,3 +50,16 @@ def test_find__checks_all_pages_of_many_keys_at_once(tmp_path, room):
     assert stored.is_checked.all()
     assert opened.is_checked.all()
     assert len(rounds) <= 3
+
+
+@given(st.lists(st.integers(0, 1500), max_size=6))
+def test_bounds_of_pages__begin_anew_with_each_list(sizes):
+    starts = np.cumsum([0, *sizes]).astype(np.int64)
+    page_starts, bounds = segment.bounds_of_pages(starts)
+    expected = [
+        start + place
+        for start, size in zip(starts.tolist(), sizes, strict=False)
+        for place in range(0, size, 512)
+    ]
+    assert bounds.tolist() == [*expected, int(starts[-1])]
+    assert np.diff(page_starts).tolist() == [-(-size // 512) for size in sizes]

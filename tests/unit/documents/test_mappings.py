@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -94,22 +93,6 @@ def test_query__by_definition(new, tf, idf):
         index.commit()
     # More than themselves.
     assert n_found > 2 * len(documents)
-
-
-@pytest.mark.parametrize("options", [WEIGHTED, WEIGHTED | {"tf": "log"}, NUMBERED])
-def test_query__of_a_list_is_that_of_its_counts(new, options):
-    lists = [text_of(number).split()[: 3 * number + 1] for number in range(6)]
-    of_lists, of_counts, of_floats = (new(options) for _ in range(3))
-    for number, tokens in enumerate(lists):
-        of_lists.insert(number, tokens=tokens)
-        of_counts.insert(number, tokens=Counter(tokens))
-        of_floats.insert(number, tokens={token: float(n) for token, n in Counter(tokens).items()})
-    for index in (of_lists, of_counts, of_floats):
-        for tokens in lists:
-            expected = of_lists.query(tokens=tokens)
-            assert index.query(tokens=tokens) == index.query(tokens=Counter(tokens)) == expected
-        index.commit()
-        assert index.info()["tokens"] == sum(map(len, lists))
 
 
 def test_query__of_any_kind_of_number(new):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 
 import pytest
 
@@ -64,15 +63,3 @@ def test_open__with_a_function(tmp_path):
         DocumentIndex.open(index.folder)
     with pytest.raises(SketchMismatchError):
         DocumentIndex.open(index.folder, tokenizer="words")
-
-
-def test_measure_at__not_below_the_least():
-    scheme = make({"threshold": "0.6"})
-    assert scheme.measure_at(None).threshold == Fraction(3, 5)
-    assert scheme.measure_at("0.6").threshold == Fraction(3, 5)
-    assert scheme.measure_at(0.75).threshold == Fraction(3, 4)
-    with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.6, for which"):
-        scheme.measure_at("0.599")
-    for wrong in (0, 1.5, "x"):
-        with pytest.raises(InvalidParameterError):
-            scheme.measure_at(wrong)

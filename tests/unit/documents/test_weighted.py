@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 import pytest
 
-from neardup import DocumentIndex, InvalidParameterError, ReadOptions, deduplicate
+from neardup import DocumentIndex, InvalidParameterError, ReadOptions
 from tests.calls import grouped
 from tests.document_indexes import WEIGHTED, text_of
 from tests.each import each_of
@@ -58,15 +57,3 @@ def test_insert__before_frequencies_are_known(tmp_path):
     index.insert("a", "x y z")
     assert index.query("x y z") == [("a", 1.0)]
     index.close()
-
-
-def test_insert_if_new__is_what_deduplicate_does(tmp_path):
-    index = DocumentIndex.create(tmp_path / "index", **grouped(**WEIGHTED))
-    found = {row["id"]: index.insert_if_new(row["id"], row["text"]) for row in ROWS}
-    names = ("measure", "tf", "idf", "threshold", "ngram", "num_perm", "bands", "tokenizer")
-    result = deduplicate(
-        ROWS, **grouped(id_column="id", **{name: WEIGHTED[name] for name in names})
-    )
-    removed = {row["id"]: row["kept_id"] for row in result.removed.to_pylist()}
-    assert {name: keeper for name, keeper in found.items() if keeper} == removed
-    assert Counter(found.values())[None] == len(ROWS) - len(removed)

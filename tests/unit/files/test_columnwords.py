@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
@@ -12,66 +11,6 @@ from neardup.files.problems import no_column
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
 
-COLUMNS = {
-    "no": [1, 2],
-    "lang": ["en", "fr"],
-    "question": ["What did the raven say?", None],
-    "answer": ["Nevermore, quoth the raven, nevermore.", "Rien."],
-}
-MESSAGE = (
-    "no column 'text'; columns are 'no', 'lang', 'question', 'answer'; name another with "
-    "text_column, such as 'question' or 'answer'"
-)
-
-
-def source_of(kind, tmp_path):
-    table = pa.table(COLUMNS)
-    if kind == "memory":
-        return arrow_source(table)
-    path = tmp_path / f"a.{kind}"
-    if kind == "parquet":
-        pq.write_table(table, path)
-    elif kind == "csv":
-        path.write_text("no,lang,question,answer\n1,en,What did the raven say?,Nevermore.\n")
-    else:
-        path.write_text(
-            '{"no": 1, "lang": "en", "question": "What did the raven say?", "answer": "Nevermore."}'
-        )
-    return file_source(str(path), path.name)
-
-
-@each_of("kind", ["memory", "parquet", "csv", "jsonl", "json"])
-def test_no_column__names_the_option_and_likely_columns(kind, tmp_path):
-    source = source_of(kind, tmp_path)
-    [block] = source.blocks()
-    for columns, message in (
-        (ColumnNames(), MESSAGE),
-        (ColumnNames(("question", "text")), MESSAGE.replace("'question' or ", "")),
-        (
-            ColumnNames("question, answer"),
-            "no column 'question, answer'; columns are 'no', 'lang', 'question', 'answer'; name "
-            "several with text_column",
-        ),
-        (
-            ColumnNames(text_option="other_column"),
-            MESSAGE.replace("text_column", "other_column"),
-        ),
-        (
-            ColumnNames("answer", id="key"),
-            f"{MESSAGE.partition(';')[0].replace('text', 'key')}; columns are 'no', 'lang', "
-            "'question', 'answer'; name another with id_column, or leave it out",
-        ),
-        (
-            ColumnNames("answer", order="date"),
-            "no column 'date'; columns are 'no', 'lang', 'question', 'answer'; name another with "
-            "keep",
-        ),
-    ):
-        with pytest.raises(InvalidInputError) as caught:
-            block.parse(columns)
-        assert str(caught.value).endswith(message)
-    assert source.column_names() == list(COLUMNS)
-
 
 def test_no_column__of_very_many():
     names = [f"c{i}" for i in range(25)]
@@ -80,6 +19,10 @@ def test_no_column__of_very_many():
     assert "'c19' and 5 more; name another" in message
     assert message.endswith("with text_column (--text-column)")
     assert no_column("text", ColumnNames(), [], dict).endswith("there are no columns")
+    other = no_column("text", ColumnNames(text_option="other_column"), ["a"], dict)
+    assert other.endswith("; name another with other_column (--other-column)")
+    joined = no_column("a, b", ColumnNames("a, b"), ["a", "b"], dict)
+    assert "; name several with text_column (" in joined
 
 
 def test_no_column__in_other_than_utf8(tmp_path):

@@ -19,7 +19,6 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
 from neardup.files.writers import Conversion
 from neardup.options.groups import InputOptions
-from tests.each import each_of
 from tests.examples import examples
 from tests.files import copy_rows
 from tests.protocols.format_cases import Case
@@ -137,19 +136,10 @@ def test_utf16__that_ends_within_a_character(case, tmp_path):
         read(source, case)
 
 
-@each_of("case", [c for c in AS_TEXT if c.name != "a.txt"], ids=str)
+@every_case
 def test_utf16__unasked_for(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
-    message = r"begins with the byte-order mark of UTF-16; read it with encoding utf-16$"
-    with pytest.raises(InvalidInputError, match=message):
-        read(case.open(tmp_path, content), case)
-
-
-@pytest.mark.parametrize("case", [c for c in AS_TEXT if c.name == "a.txt"], ids=str)
-def test_utf16__text_unasked_for(case, tmp_path):
-    content = encoded(case.encode(case.some_rows(2)), "utf-16")
-    message = r"this is text in utf-16; read it with encoding utf-16$"
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r"read it with encoding utf-16$"):
         read(case.open(tmp_path, content), case)
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import neardup
@@ -19,9 +22,11 @@ from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.inputs import list_endings, passed_over, resolve_inputs, resolve_paths
 from neardup.files.jsonarrays import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.memory import FrameSource, MemorySource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.options.groups import InputOptions
+from tests.each import each_of
 
 LINE = b'{"text": "a"}\n'
 
@@ -223,22 +228,6 @@ def test_resolve_paths__file_called_as_standard_input(tmp_path, monkeypatch):
     assert sum(len(block) for block in source.blocks()) == 1
 
 
-def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "none").mkdir()
-    ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
-    with pytest.raises(InvalidInputError, match=rf"a known format in the folder 'none'{ending}$"):
-        resolve_paths(["none"])
-    with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
-        resolve_paths(["n*"])
-    (tmp_path / "none/a.md").touch()
-    more = r"; 1 file passed over: \.md 1; input_format text reads all"
-    with pytest.raises(
-        InvalidInputError, match=rf"a known format in the folder 'none'{ending}{more}"
-    ):
-        resolve_paths(["none"])
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("pattern", ["corpus", "corp*", "corpus/**", "corpus/*.jsonl"])
 def test_resolve_paths__pipes_and_sockets_in_folders_are_passed_over(corpus, pattern, monkeypatch):
@@ -323,3 +312,85 @@ def test_resolve_inputs__paths(corpus):
     assert [source.name for source in resolve_inputs(Path("corpus"))] == names("corpus")
     paths = [Path("corpus/b.jsonl"), Path("corpus/sub/c.csv")]
     assert [source.name for source in resolve_inputs(paths)] == ["b.jsonl", "sub/c.csv"]
+
+
+@each_of(
+    "data",
+    [
+        ["x", "y"],
+        (text for text in ["x", "y"]),
+        [{"text": "x"}, {"text": "y"}],
+        pa.table({"text": ["x", "y"]}),
+        pa.record_batch({"text": ["x", "y"]}),
+        pa.chunked_array([["x"], ["y"]]),
+        pa.array(["x", "y"]),
+        pa.table({"text": ["x", "y"]}).to_reader(),
+        pd.DataFrame({"text": ["x", "y"]}),
+        pd.Series(["x", "y"]),
+        pl.DataFrame({"text": ["x", "y"]}),
+        pl.Series(["x", "y"]),
+    ],
+    ids=[
+        *("strings", "generator", "dictionaries", "table", "batch", "chunked_array", "array"),
+        *("reader", "pandas", "pandas_series", "polars", "polars_series"),
+    ],
+)
+def test_resolve_inputs__memory(data):
+    [source] = resolve_inputs(data)
+    assert type(source) is (FrameSource if isinstance(data, pd.DataFrame) else MemorySource)
+    [block] = source.blocks()
+    assert block.to_table().to_pydict() == {"text": ["x", "y"]}
+
+
+@pytest.mark.parametrize("data", [5, b"text", None])
+def test_resolve_inputs__something_else(data):
+    message = (
+        "expected a path, a list of strings or dictionaries, or an Arrow table,"
+        f" got {type(data).__name__}"
+    )
+    with pytest.raises(InvalidInputError, match=rf"^{message}$"):
+        resolve_inputs(data)
+
+
+class Dataset:
+    """As a Hugging Face data set looks from outside."""
+
+    column_names = ("text",)
+
+
+@each_of(
+    ("data", "advice"),
+    [
+        (
+            pl.LazyFrame({"text": ["x"]}),
+            "got a LazyFrame, which has not read them yet; hand over its .collect()",
+        ),
+        (SimpleNamespace(toArrow=None), "got a SimpleNamespace; hand over its .toArrow()"),
+        (SimpleNamespace(compute=None), "got a SimpleNamespace; hand over its .compute()"),
+        (
+            {"train": Dataset(), "test": pl.DataFrame()},
+            "got a dict of 'train', 'test'; hand over one: data['train']",
+        ),
+        ({"text": ["x"]}, "or where it has columns pyarrow.table(data)"),
+        ({}, "or where it has columns pyarrow.table(data)"),
+    ],
+)
+def test_resolve_inputs__what_to_hand_over(data, advice):
+    with pytest.raises(InvalidInputError, match=rf"^expected .*{re.escape(advice)}$"):
+        resolve_inputs(data)
+
+
+def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "none").mkdir()
+    ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
+    with pytest.raises(InvalidInputError, match=rf"a known format in the folder 'none'{ending}$"):
+        resolve_paths(["none"])
+    with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
+        resolve_paths(["n*"])
+    (tmp_path / "none/a.md").touch()
+    more = r"; 1 file passed over: \.md 1; input_format text reads all"
+    with pytest.raises(
+        InvalidInputError, match=rf"a known format in the folder 'none'{ending}{more}"
+    ):
+        resolve_paths(["none"])

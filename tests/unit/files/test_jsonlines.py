@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,6 +13,7 @@ from neardup.files.jsonlines import JsonLinesSource, objects_to_table, parse_obj
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.each import each_of
+from tests.fuzzed_lines import trials
 
 TEXT = ColumnNames()
 ALL = ColumnNames(id="id", order="date")
@@ -269,3 +271,35 @@ def test_to_table__errors():
     ):
         objects_to_table(cut(b'{"n": 1}\n5\n'), path="a.jsonl")
     assert objects_to_table(cut(b""), path="a.jsonl").num_rows == 0
+
+
+@pytest.mark.parametrize("number", [600, pytest.param(6_000, marks=pytest.mark.slow)])
+def test_fuzzed_lines__as_json_reads_them(number):
+    counts, defects = trials(number, seed=number)
+    assert not defects
+    # Lines that all ended in the same way would show nothing.
+    assert min(counts["taken"], counts["refused"]) > number // 5
+
+
+FIRST = b'{"text": "a"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [
+        (b"2026-01-31 a line of a log\n", "text reads a file as text"),
+        (b'  [{"text": "a"}]\n', "json reads an array of objects"),
+    ],
+)
+def test_parse__first_row_of_another_format(make_file, content, advice):
+    """A later row is a mishap, and one that is skipped needs no advice."""
+    [block] = JsonLinesSource(str(make_file("a.jsonl", content)), "a.jsonl").blocks()
+    with pytest.raises(InvalidInputError, match=f"; input_format {re.escape(advice)}$"):
+        block.parse(ColumnNames())
+    [(_, reason)] = block.parse(ColumnNames(), skip_bad=True).skipped
+    assert "input_format" not in reason
+    [block] = JsonLinesSource(str(make_file("b.jsonl", FIRST + content)), "b.jsonl").blocks()
+    for select in (None, np.array([False, True])):
+        with pytest.raises(InvalidInputError) as caught:
+            block.parse(ColumnNames(), select=select)
+        assert "input_format" not in str(caught.value)

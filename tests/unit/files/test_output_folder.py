@@ -1,12 +1,17 @@
 from __future__ import annotations
 
-import os
+import ctypes
+import errno
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.files.destinations import check_apart, check_output, new_folder
+from neardup.files.destinations import check_apart, check_output, exchange, new_folder, target_of
+from neardup.files.remote import Url
+from tests.each import each_of
 
 
 def listing(folder: Path) -> list[str]:
@@ -71,11 +76,61 @@ def test_check_output__is_no_folder(tmp_path, kind):
             check_output(target, overwrite=overwrite)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_check_output__no_permission(tmp_path):
-    (tmp_path / "locked").mkdir(mode=0o500)
-    with pytest.raises(WriteError, match="Permission denied; nothing was written"):
-        check_output(tmp_path / "locked" / "out", overwrite=False)
+@pytest.fixture
+def two(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "content").write_text(name)
+    return tmp_path / "a", tmp_path / "b"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no exchange")
+def test_exchange__of_folders(two):
+    one, other = two
+    assert exchange(one, other)
+    assert [(path / "content").read_text() for path in two] == ["b", "a"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system has no exchange")
+def test_exchange__fails(two, tmp_path):
+    missing = tmp_path / "missing"
+    with pytest.raises(FileNotFoundError) as info:
+        exchange(two[0], missing)
+    assert (info.value.filename, info.value.filename2) == (str(two[0]), str(missing))
+    assert (two[0] / "content").read_text() == "a"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EINVAL, errno.ENOTSUP])
+def test_exchange__unknown_to_the_file_system(two, monkeypatch, code):
+    def refuse(*_: object) -> int:
+        ctypes.set_errno(code)
+        return -1
+
+    library = SimpleNamespace(renameat2=refuse)
+    for found in (library, SimpleNamespace()):
+        monkeypatch.setattr(ctypes, "CDLL", lambda *_, found=found, **__: found)
+        assert not exchange(*two)
+        assert (two[0] / "content").read_text() == "a"
+
+
+@each_of("path", ["out", Path("a/out"), "/a/out.csv", "a:b/c", "-"])
+def test_target_of__path(path):
+    assert target_of(path) == Path(path)
+    assert not isinstance(target_of(path), Url)
+
+
+def test_target_of__url_of_a_local_file():
+    assert target_of("file:///a/out") == Path("/a/out")
+
+
+@pytest.mark.parametrize(
+    "url", ["s3://bucket/a/out.csv", "memory://out.csv", "simplecache::s3://b/c.csv"]
+)
+def test_target_of__url(url):
+    target = target_of(url + "/")
+    assert isinstance(target, Url)
+    assert (str(target), target.suffix) == (url, ".csv")
+    assert target_of(target) == target
 
 
 def test_check_apart__input_in_the_output(tmp_path):

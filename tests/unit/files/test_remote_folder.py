@@ -7,7 +7,6 @@ import json
 import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
-from neardup.files.destinations import check_apart
 from neardup.files.remote import (
     Url,
     check_remote_folder,
@@ -110,11 +109,3 @@ def test_check_remote_folder__foreign_files(memory, files, overwrite):
     with pytest.raises(OutputExistsError, match=f"such as {min(files)}; choose another name"):
         check_remote_folder(URL, overwrite=overwrite)
     assert len(memory.find("/x/out")) == len(files)
-
-
-def test_check_apart__remote():
-    check_apart(URL, ["x/out/a.jsonl", "memory://x/out2/a", "s3://x/out/a", "memory://x"])
-    with pytest.raises(OutputExistsError, match="holds the input memory://x/out/kept/a, and would"):
-        check_apart(URL, ["memory://x/out/kept/a"])
-    with pytest.raises(OutputExistsError, match="memory://x/out is an input, and would"):
-        check_apart(URL, ["memory:///x/out"])

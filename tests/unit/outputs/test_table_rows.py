@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.outputs.tables import TableRows
+from neardup.errors import ReadError
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.streams import LocalDestination
+from neardup.outputs.tables import TableRows, write_rows
 
 TABLE = pa.table({"n": range(20), "text": [f"t{n}" for n in range(20)]})
 PLACES = st.lists(st.integers(0, 19))
@@ -36,3 +40,27 @@ def test_take__reads_no_block_without_a_row_and_checks_what_it_reads():
     seen.clear()
     assert checked.take(np.array([17, 6, 8])).num_rows == 3
     assert seen == [5, 15]
+
+
+def test_write_rows__closes_its_files_when_reading_fails(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(b'{"text": "%d"}\n' % i for i in range(10)))
+    # Read in blocks of two or so.
+    source = JsonLinesSource(str(path), "sub/a.jsonl", block_bytes=30)
+
+    def broken():
+        block = next(iter(source.blocks()))
+        yield block, slice(0, len(block))
+        raise ReadError("gone", path="a.jsonl")
+
+    sides = {"kept": np.ones(10, np.bool_)} | dict.fromkeys(
+        ("removed", "skipped"), np.zeros(10, np.bool_)
+    )
+    with pytest.raises(ReadError, match="gone"):
+        write_rows(
+            *(source, broken(), lambda block, _: block, sides),
+            *(LocalDestination(tmp_path / "out"), "same", lambda _: None),
+        )
+    # Open files would be reported as warnings, which are errors.
+    assert (tmp_path / "out/kept/sub/a.jsonl").exists()
+    assert (tmp_path / "out/removed/sub/a.jsonl").read_bytes() == b""

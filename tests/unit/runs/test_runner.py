@@ -8,9 +8,7 @@ import threading
 
 import pytest
 
-from neardup.errors import InvalidParameterError
 from neardup.runs.runner import Handed, Runner
-from tests.each import each_of
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -105,18 +103,6 @@ def test_counter__adds_up_from_threads():
     add = runner.counter("write", 300)
     list(runner.map(add, [3] * 100))
     assert seen == [("write", done, 300) for done in range(3, 301, 3)]
-
-
-@each_of("workers", [0, -1, 2.5, "2", True])
-def test_workers__out_of_range(workers):
-    with pytest.raises(InvalidParameterError, match="workers must be"):
-        Runner(workers)
-
-
-@pytest.mark.parametrize("progress", [1, "yes", object()])
-def test_progress__neither_a_function_nor_a_flag(progress):
-    with pytest.raises(InvalidParameterError, match="progress must be True, False or a function"):
-        Runner(1, progress)
 
 
 def test_stage__is_logged_with_its_counts(caplog):

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+import neardup
 from neardup.engine.opening import difference, only_options_differ
 from neardup.errors import WriteError
-from neardup.runs.work import WorkFolder
+from neardup.runs import disk
+from neardup.runs.work import WorkFolder, digest_of
 from tests.each import each_of
-from tests.work_folders import KEY, TASKS, check, do, open_work, run
+from tests.work_folders import KEY, check, do, open_work, run
 
 
 def names(work: WorkFolder) -> set[str]:
@@ -39,19 +41,6 @@ def test_work__nothing_is_made_before_the_first_task(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_work__goes_on(tmp_path):
-    run(tmp_path, finishes=False)
-    with open_work(tmp_path) as work:
-        assert work.n_done == len(TASKS)
-        assert work.size_bytes == sum((work.folder / name).stat().st_size for name in names(work))
-        for task in TASKS:
-            assert work.is_done(task)
-            check(work, task)
-        assert not work.is_done("task-9")
-        assert work.problems == []
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_work__parents_go_with_the_run_that_finishes(tmp_path):
     parent = tmp_path / "a" / "b"
     run(parent, finishes=False)
@@ -61,26 +50,6 @@ def test_work__parents_go_with_the_run_that_finishes(tmp_path):
     run(parent, finishes=False)
     run(parent)
     assert parent.is_dir()
-
-
-def test_work__an_error_keeps_what_is_done(tmp_path):
-    work = open_work(tmp_path)
-
-    def fail() -> None:
-        with work:
-            do(work, "task-1")
-            with work.task("task-2") as files:
-                files.new("rows.bin").write_bytes(b"some")
-                files.new("keys").write_bytes(b"some")
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert names(work) == {"task-1.rows.bin", "task-1.keys"}
-    with open_work(tmp_path) as work:
-        assert work.is_done("task-1")
-        assert not work.is_done("task-2")
-        do(work, "task-2")
 
 
 def test_work__an_error_before_anything_is_done_leaves_nothing(tmp_path):
@@ -256,20 +225,6 @@ def test_stale(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_stale__some_are_removed(tmp_path):
-    run(tmp_path, finishes=False)
-    with open_work(tmp_path, KEY | {"inputs": []}) as changed:
-        do(changed, "task-1")
-        changed.close()
-    work = open_work(tmp_path, KEY | {"options": {}})
-    of_use = [path for path in work.stale if only_options_differ(work.key_of(path), work.key)]
-    useless = [path for path in work.stale if path not in of_use]
-    assert (len(of_use), useless) == (1, [changed.folder])
-    assert work.remove_stale(useless) == useless
-    assert work.stale == of_use
-    assert list(tmp_path.iterdir()) == of_use
-
-
 def test_stale__others_are_left_alone(tmp_path):
     for name in (".out2.neardup-work-0123456789ab", ".out.neardup-work-short", "out"):
         (tmp_path / name).mkdir()
@@ -355,3 +310,80 @@ def test_work__passing_files_go_with_the_process(tmp_path):
     with open_work(tmp_path) as work:
         assert work.n_done == 1
         assert not list(work.folder.glob(".texts*"))
+
+
+def files(*names: str, size: int = 1) -> list[dict[str, object]]:
+    return [{"path": name, "size": size, "mtime_ns": 5} for name in names]
+
+
+OLD = {"options": {"threshold": "0.8", "ngram": 5}, "version": "1", "inputs": files("a", "b")}
+
+
+@each_of(
+    ("changes", "names"),
+    [
+        ({}, ""),
+        ({"version": "2"}, "version"),
+        ({"options": {"threshold": "0.7", "ngram": 5}}, "threshold"),
+        ({"options": {"ngram": 6, "tf": "log"}}, "ngram, tf, threshold"),
+        ({"inputs": files("a", "b", size=2)}, "inputs"),
+        ({"inputs": files("b", "a")}, "inputs"),
+        ({"inputs": files("a", "b", "b"), "against": files("c")}, "against, inputs"),
+        ({"inputs": "a table"}, "inputs"),
+    ],
+)
+def test_difference(changes, names):
+    new = OLD | changes
+    assert difference(OLD, new) == names
+    assert (digest_of(OLD) == digest_of(new)) == (not names)
+
+
+@each_of(
+    ("changes", "alike"),
+    [
+        ({}, True),
+        ({"options": {"threshold": "0.7"}}, True),
+        ({"versions": {"numpy": "3"}}, False),
+        ({"inputs": files("a", "b", size=2)}, False),
+        ({"inputs": files("b", "a")}, False),
+        ({"against": files("c")}, False),
+        ({"against": []}, False),
+    ],
+)
+def test_only_options_differ(changes, alike):
+    assert only_options_differ(OLD, OLD | changes) == alike
+    assert only_options_differ(OLD | changes, OLD) == alike
+
+
+def test_digest__of_the_meaning():
+    """Neither the order of names counts nor whether a list is a tuple."""
+    turned = dict(reversed(OLD.items())) | {"inputs": tuple(files("a", "b"))}
+    assert digest_of(turned) == digest_of(OLD)
+    assert difference(turned, OLD) == ""
+
+
+TEXTS = [" ".join(f"w{i % 90}" for i in range(start, start + 80)) for start in (0, 20)]
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Count what is asked to reach the disk."""
+    calls = []
+    fsync = os.fsync
+    monkeypatch.setattr("os.fsync", lambda file: (calls.append(file), fsync(file)))
+    return calls
+
+
+def test_align_and_cut__temporary_index_is_not_synced(synced):
+    assert len(neardup.align(TEXTS[:1], TEXTS[1:]))
+    assert neardup.cut(TEXTS, min_tokens=20).removed.num_rows
+    assert synced == []
+
+
+def test_index__that_stays_is_synced(synced, tmp_path):
+    with WorkFolder.temporary(tmp_path).passing_folder() as folder:
+        assert folder.is_dir()
+        neardup.PassageIndex.create(tmp_path / "index").add(TEXTS)
+    assert synced
+    assert not folder.exists()
+    assert not disk._PASSING

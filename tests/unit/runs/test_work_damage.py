@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import WriteError
+from neardup.runs.disk import record_of_file
 from tests.each import each_of
 from tests.examples import examples
 from tests.faults import at_calls
@@ -79,30 +82,6 @@ def test_damage__anywhere(stopped, tmp_path_factory, damages, order):
             assert again.problems == []
             assert all(again.is_done(task) for task in TASKS)
     assert list(parent.iterdir()) == []
-
-
-@pytest.mark.parametrize("kind", ["cut", "flip"])
-def test_damage__of_a_file(stopped, tmp_path, kind, caplog):
-    parent = tmp_path / "work"
-    shutil.copytree(stopped, parent)
-    [folder] = parent.iterdir()
-    damage(folder / "task-3.keys", kind, 50)
-    with open_work(parent) as work:
-        assert work.is_done("task-2")
-        assert not work.is_done("task-3")
-        assert not work.is_done("task-5")
-        assert work.n_done == 3
-        [problem] = work.problems
-        assert problem == (
-            f"{folder / 'task-3.keys'} is damaged, or gone; what an unfinished run has lost is "
-            "done again"
-        )
-        assert caplog.messages == [problem]
-        check(work, "task-2")
-        with pytest.raises(KeyError):
-            work.path("task-5", "keys")
-        do(work, "task-3")
-        check(work, "task-3")
 
 
 @each_of("change", ["swap", "lose", "another key"])
@@ -182,3 +161,11 @@ def test_key__that_cannot_be_read(tmp_path):
         # Records say by themselves what they are for.
         assert work.is_done("task-1")
         assert work.path("task-1", "keys").read_bytes() == content_of("task-1", "keys")
+
+
+@each_of("size", [0, 1, 5000, (1 << 20) + 1])
+def test_record_of_file(size, tmp_path):
+    data = np.random.default_rng(size).bytes(size)
+    (tmp_path / "a").write_bytes(data)
+    found = record_of_file(tmp_path / "a")
+    assert (found.size, found.checksum) == (size, f"{zlib.crc32(data):08x}")
