@@ -49,7 +49,7 @@ def test_number_digests__unwanted_are_not_remembered():
 def test_number_digests__random_and_rebuilt(n_slots):
     """Half full, in several steps, with a rebuilt table between them."""
     generator = random.Random(n_slots)
-    pool = [(generator.getrandbits(64), generator.getrandbits(64)) for _ in range(n_slots // 4)]
+    pool = [(generator.getrandbits(64), generator.getrandbits(64)) for _ in range(n_slots // 8)]
     # Some differ in one half only, and their slots are one.
     pool += [(low ^ 1 << 63, high) for low, high in pool] + [
         (low, ~high % 2**64) for low, high in pool[::2]
