@@ -262,8 +262,8 @@ def test_dedup__goes_on_unless_a_file_has_changed(run, here, write_file):
 def test_cut__takes_files_alone(students, fails):
     fails(
         *("cut", students, *PROGRAM, "-o", "out", "--min-tokens", "5"),
-        error="subs/alice: text cannot be cut out of the files of a folder, written back byte for "
-        "byte; cut it out of its text, which dedup writes with --format jsonl",
+        error="subs/alice: text cannot be cut out of the files of a folder, whose bytes stay as "
+        "they are; cut it out of its text, which dedup writes with --format jsonl",
     )
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
@@ -72,7 +71,6 @@ INPUTS = {
     "csv": lambda here: written(lambda table, to: table.to_pandas().to_csv(to), here / "in.csv"),
     "parquet": lambda here: written(pq.write_table, here / "in.parquet"),
     "arrow file": lambda here: written(pyarrow.feather.write_feather, here / "in.arrow"),
-    "dataset": lambda here: pyarrow.dataset.dataset(written(pq.write_table, here / "in.parquet")),
 }
 
 

@@ -171,8 +171,8 @@ def _check_sources(
     for file in (file for source in sources for file in (source, *source.files)):
         if file.uncuttable is not None:
             message = (
-                f"text cannot be cut out of {file.uncuttable}, written back byte for byte; cut it "
-                "out of its text, which dedup writes with format='jsonl' (--format jsonl)"
+                f"text cannot be cut out of {file.uncuttable}, whose bytes stay as they are; "
+                "cut it out of its text, which dedup writes with format='jsonl' (--format jsonl)"
             )
             raise InvalidInputError(message, path=file.origin)
 
