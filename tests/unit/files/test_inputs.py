@@ -108,7 +108,7 @@ def test_resolve_paths__urls(make_file):
 
 @pytest.mark.parametrize("scheme", ["", "memory://"])
 def test_resolve_paths__folders_called_like_files(tmp_path, scheme):
-    """As tables in parts are, beside tables that are files."""
+    """A folder of a table is a file of its own, next to tables that are files."""
     import fsspec
 
     top = f"memory://{tmp_path}" if scheme else str(tmp_path)
