@@ -29,7 +29,6 @@ CLASSES: dict[str, type[Options]] = {
     "deduplicate": DedupOptions,
     "choose": ChooseOptions,
     "find_pairs": PairOptions,
-    "iter_pairs": PairOptions,
     "align": AlignSchemeOptions,
     "cut": CutOptions,
     "report": ReportOptions,

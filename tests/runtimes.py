@@ -62,7 +62,7 @@ JOBS: dict[str, Job] = {
         "pairs a.jsonl --threshold 0.4 --blocking score", on_spark=True, output="pairs.csv"
     ),
     "pairs, columns": Job(
-        "pairs a.jsonl --threshold 0.3 --also score --columns score,text --one-to-one",
+        "pairs a.jsonl --threshold 0.3 --columns score,text --one-to-one",
         output="pairs.csv",
     ),
     "pairs, index": Job(

@@ -2,7 +2,7 @@
 
 - ``deduplicate`` removes near-duplicate documents, each removal verified; ``choose`` decides by
   pairs that were found before.
-- ``find_pairs`` finds all similar pairs, exactly; ``iter_pairs`` yields them.
+- ``find_pairs`` finds all similar pairs, exactly.
 - ``align`` finds the passages that documents share; ``cut`` takes repeated ones out.
 - ``compare``, ``similarity`` and ``extract`` compare single texts.
 - ``DocumentIndex`` and ``PassageIndex`` keep documents; ``open_index`` opens either kind, and
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from neardup.jobs.estimate import cluster_sketches, estimate
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.passages import PassageIndex, open_index
-    from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
+    from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.report import report, review
     from neardup.jobs.similarity import extract, similarity
     from neardup.jobs.sketch import sketch
@@ -86,7 +86,6 @@ __all__ = [
     "estimate",
     "extract",
     "find_pairs",
-    "iter_pairs",
     "open_index",
     "report",
     "review",
@@ -113,7 +112,6 @@ _HOMES = {
     "estimate": "neardup.jobs.estimate",
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
-    "iter_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.index.passages",
     "report": "neardup.jobs.report",
     "review": "neardup.jobs.report",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from neardup.jobs.estimate import EstimateResult as EstimateResult
     from neardup.jobs.index.index import AdditionResult as AdditionResult
     from neardup.jobs.index.index import Page as Page
-    from neardup.jobs.pairs.find_pairs import Pair as Pair
     from neardup.jobs.pairs.rows import PairResult as PairResult
     from neardup.jobs.similarity import Extracted as Extracted
     from neardup.options.choices import Data as Data
@@ -43,7 +42,6 @@ _HOMES = {
     "MatchWithColumns": "neardup.results",
     "Matches": "neardup.results",
     "Page": "neardup.jobs.index.index",
-    "Pair": "neardup.jobs.pairs.find_pairs",
     "PairResult": "neardup.jobs.pairs.rows",
     "PassageResult": "neardup.results",
     "RemoteIndex": "neardup.service.client",

@@ -105,7 +105,6 @@ def test_dedup(inputs, run, suffix, options):
     [
         ("--blocking", "{tag}"),
         ("--columns", "{url}", "--columns", "{score}"),
-        ("--also", "{tag}"),
     ],
 )
 def test_pairs(inputs, run, suffix, options):

@@ -77,18 +77,6 @@ def test_blocking__values_are_compared_as_text(run, here, write_file):
     assert ids_of("p.csv") == [("c.csv:1", "b.parquet:1"), ("c.csv:3", "b.parquet:3")]
 
 
-def test_also(run, here, guides):
-    outcome = run("pairs", "a.csv", *OPTIONS, "--also", "city", "-o", "p.csv")
-    assert outcome.out.splitlines()[0] == (
-        "4 documents: 4 pairs with jaccard >= 0.2 and no different city, out of 6"
-    )
-    assert ids_of("p.csv") == [("f1", "f2"), ("f1", "f4"), ("f2", "f4"), ("f3", "f4")]
-    assert list(rows_of("p.csv")[0]) == ["id_a", "id_b", "similarity", "overlap"]
-    both = ("--also", "city", "--also", "price", "-o", "q.csv")
-    outcome = run("pairs", "a.csv", *OPTIONS, *both)
-    assert "0 pairs with jaccard >= 0.2 and no different city or price, out of 6" in outcome.out
-
-
 def test_one_to_one(run, here, guides):
     outcome = run("pairs", "a.csv", "--against", "b.csv", *OPTIONS, "--one-to-one", "-o", "p.csv")
     assert outcome.out.splitlines()[0] == (
@@ -161,16 +149,6 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
             "'name', 'city', 'price'",
         ),
         (
-            "--also town",
-            "a.csv: no column 'town', which --also names; columns are 'id', 'name', 'city', "
-            "'price'",
-        ),
-        ("--also city --also city", "--also names 'city' twice; name each column once"),
-        (
-            "--also city --top 3",
-            "--also is for pairs that were found by a --threshold; leave out --top",
-        ),
-        (
             "--columns id",
             "--columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
             "called; leave it out, or name it with --id-column",
@@ -195,9 +173,7 @@ def test_errors(run, guides, arguments, error):
     assert (outcome.code, outcome.err) == (1, f"error: {error}\n")
 
 
-@pytest.mark.parametrize(
-    "option", ["--blocking city", "--one-to-one", "--columns city", "--also city"]
-)
+@pytest.mark.parametrize("option", ["--blocking city", "--one-to-one", "--columns city"])
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
     keep = ("--columns", "city", "--columns", "name")

@@ -104,7 +104,6 @@ JOIN = [
     *(f"pairs {PAIRS}.jsonl --measure {measure} --threshold 0.6" for measure in MEASURES),
     *(f"pairs {PAIRS}.csv --measure {measure} --against others.jsonl --threshold 0.7" for measure in MEASURES),
     f"pairs {PAIRS}.csv --measure overlap --threshold 40",
-    f"pairs {PAIRS}.csv --measure hamming --max-distance 12",
     f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --json",
     f"pairs {PAIRS}.csv --measure weighted-jaccard --idf standard --against others.jsonl",
     f"pairs {PAIRS}.csv --measure weighted-jaccard --top 20",

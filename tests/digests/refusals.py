@@ -65,7 +65,6 @@ PAIRS = [
         "-o p.txt", "-o docs.csv", "-o docs.jsonl --overwrite", "-o p.csv --threshold 0",
         "-o p.csv --measure overlap --threshold 0.8", "-o p.csv --max-distance 1 --threshold 0.5",
         "-o p.csv --max-distance 1 --measure dice", "-o p.csv --max-distance -1",
-        "-o p.csv --measure hamming",
         "-o p.csv --measure weighted-jaccard --method ppjoin",
         "-o p.csv --recall 0.9",
         "-o p.csv --method minhash --method allpairs", "-o p.csv --top 5 --limit 5",

@@ -70,7 +70,6 @@ _PAIRS = [
     "from fractions import Fraction\nneardup.find_pairs(rows, threshold=Fraction(2, 3), measure='dice')",
     "from decimal import Decimal\nneardup.find_pairs(rows, threshold=Decimal('0.55'), tokenizer='bytes')",
     "neardup.find_pairs(rows, measure='weighted-jaccard', idf='standard', threshold='0.6')",
-    "neardup.find_pairs(rows, measure='hamming', max_distance=9)",
     "neardup.find_pairs(rows, limit=3)",
     "neardup.find_pairs([])",
 ]  # fmt: skip
@@ -168,8 +167,6 @@ _COMPARE = [
     "neardup.extract(names[1], names, limit=3, measure='edit', casefold=True)",
     "neardup.extract(quote, {row['id']: row['text'] for row in rows}, measure='containment')",
     "neardup.extract(quote, texts, tf='raw')",
-    "list(neardup.iter_pairs(texts, threshold='0.5'))",
-    "list(neardup.iter_pairs(texts, quote, top=1))",
 ]  # fmt: skip
 
 _EXPLAIN = [

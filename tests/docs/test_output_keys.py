@@ -107,7 +107,7 @@ def test_keys__of_pairs():
         {"top": 1},
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
-        {"blocking": "kind", "one_to_one": True, "columns": "kind", "also": "kind"},
+        {"blocking": "kind", "one_to_one": True, "columns": "kind"},
     )
     rows = [{"text": text, "kind": "a"} for text in texts]
     summaries = [

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 
 from neardup.kernels.join import overlap
-from neardup.matching.measures import Hamming
 from neardup.matching.verify import measure_sets
 from tests.arrays import CODES, make_sets
 from tests.each import each_of
@@ -50,17 +48,6 @@ def test_required_overlap__large_sets(measure):
         threshold = Fraction(generator.randint(1, q), q)
         least = required(measure, x, y, threshold)
         assert is_least(measure, least, x, y, threshold), (x, y, threshold)
-
-
-@each_of("most", [0, 1, 2, 5, 9, 2**31 - 1])
-def test_required_overlap__within_a_hamming_distance(most):
-    """One at least: sets that need nothing in common are not joined by what they share."""
-    for x, y in [*product(range(1, 12), repeat=2), (2**31 - 1, 2**31 - 1), (2**31 - 1, 2**31 - 3)]:
-        arguments = (np.int64(n) for n in (x, y, most, 1))
-        least = int(overlap.required_overlap(Hamming.code, *arguments))
-        assert least >= 1
-        assert x + y - 2 * least <= most
-        assert least == 1 or x + y - 2 * (least - 1) > most
 
 
 @each_of("size", [2**31 - 1, 2**31 - 2, 2**30 + 1, 10**9])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from fractions import Fraction
 
 from tests.oracles.measures import Elements, common, sets_reach
@@ -29,19 +29,6 @@ def join(
         if a != b and (is_directed or a < b) and x and y
         if sides is None or may_pair(sides[a], sides[b], is_directed=is_directed)
         if sets_reach(measure, x, y, threshold)
-    ]
-
-
-def hamming_join(
-    sets: Sequence[Set[object]], most: int, sides: Sequence[int] | None = None
-) -> list[Pair]:
-    """Give (left, right, distance) of all pairs within a distance, ascending, left < right."""
-    return [
-        (a, b, len(x ^ y))
-        for a, x in enumerate(sets)
-        for b, y in enumerate(sets)
-        if a < b and x and y and len(x ^ y) <= most
-        if sides is None or may_pair(sides[a], sides[b], is_directed=False)
     ]
 
 

@@ -21,7 +21,7 @@ WEIGHTS = list(product(TERM_FREQUENCIES, INVERSE_FREQUENCIES))
 WORDS = [f"w{i}" for i in range(16)]
 TEXT = " ".join([*WORDS, *WORDS[:4]])
 # The thresholds of measures without a similarity from 0 to 1.
-THRESHOLDS = {"overlap": {"threshold": 4}, "hamming": {"max_distance": 0}}
+THRESHOLDS = {"overlap": {"threshold": 4}}
 
 
 def pairs_of(table, left, right):
@@ -54,7 +54,7 @@ def check_aligned(n, **options):
 
 
 @each_of("n", NUMBERS)
-@each_of("measure", [*get_args(SetMeasure), "overlap", "hamming", "edit"])
+@each_of("measure", [*get_args(SetMeasure), "overlap", "edit"])
 @each_of("occurrences", get_args(Occurrences))
 def test_find_pairs__equal_texts(n, measure, occurrences):
     options = {} if measure == "edit" else {"occurrences": occurrences}

@@ -17,7 +17,6 @@ KINDS = {
     "containment": {"ngram": 1, "threshold": "0.5"},
     "overlap": {"measure": "overlap", "threshold": 1, "ngram": 1},
     "weighted": {"measure": "weighted-jaccard", "threshold": "0.3", "idf": "unary"},
-    "hamming": {"measure": "hamming", "max_distance": 3, "ngram": 1},
     "edit": {"measure": "edit", "threshold": "0.4"},
     "edits": {"max_distance": 2},
     "minhash": {"method": "minhash", "threshold": "0.4", "ngram": 1, "bands": (64, 1)},
@@ -62,28 +61,11 @@ def test_blocking__all_pairs_within_blocks(kind, left, right, columns):
 
 def rank_of(kind):
     """Return what pairs of a kind are ranked by, the best least."""
-    if kind in ("hamming", "edits"):
+    if kind == "edits":
         return lambda pair: pair["distance"]
     if kind == "overlap":
         return lambda pair: -pair["overlap"]
     return lambda pair: -pair["similarity"]
-
-
-@every_kind
-@examples(40)
-@given(left=collections, right=st.none() | collections, columns=columns)
-def test_also__no_pairs_of_different_values(kind, left, right, columns):
-    """A document without a value differs from none."""
-    options = KINDS[kind]
-    others = left if right is None else right
-
-    def stays(pair):
-        a, b = left[int(pair["id_a"])], others[int(pair["id_b"])]
-        sides = ((block_of(a, [name]), block_of(b, [name])) for name in columns)
-        return all(None in each or each[0] == each[1] for each in sides)
-
-    expected = [pair for pair in found_pairs(left, right, **options) if stays(pair)]
-    assert found_pairs(left, right, **options, also=columns) == expected
 
 
 @every_kind

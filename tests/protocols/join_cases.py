@@ -10,8 +10,8 @@ from typing import get_args
 
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.join import Join
-from neardup.matching.measures import MEASURES, EditThreshold, Hamming
-from neardup.matching.set_join import HammingJoin, SetJoin, WeightedJoin
+from neardup.matching.measures import MEASURES, EditThreshold
+from neardup.matching.set_join import SetJoin, WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists
 from tests.arrays import (
@@ -84,17 +84,6 @@ def set_case(name: str, measure: str, threshold: str, make: Callable[..., Join])
     )
 
 
-def hamming_case(most: int, algorithm: str) -> Case:
-    return Case(
-        f"{algorithm} hamming {most}",
-        distinct_sets,
-        lambda records: HammingJoin(make_sets(records), Hamming.within(most), algorithm),
-        lambda records, sides: joins.hamming_join(records, most, sides),
-        lambda x, y, distance: Fraction(-distance),
-        lambda x, y, distance: 1 - distance / len(x | y),
-    )
-
-
 def edit_case(
     threshold: EditThreshold, limit: int | Fraction, qgram: int | None, algorithm: str
 ) -> Case:
@@ -135,7 +124,6 @@ CASES = [
         set_case("prefixes", WEIGHTED, threshold, weighted_join)
         for threshold in ("0.000000001", "0.25", "0.6", "0.75", "1")
     ),
-    *(hamming_case(most, algorithm) for most in (0, 1, 3, 9) for algorithm in get_args(Algorithm)),
     *(
         edit_case(EditThreshold(most), most, qgram, algorithm)
         for algorithm in get_args(Algorithm)

@@ -27,12 +27,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "overlap": {"measure": "overlap", "threshold": 6, "ngram": 1, "method": "ppjoin"},
     "weighted": {"measure": "weighted-jaccard", "threshold": "0.6"},
     "edit by block": {"measure": "edit", "threshold": "0.7", "blocking": "place"},
-    "hamming by block": {
-        "measure": "hamming",
-        "max_distance": 4,
-        "ngram": 1,
-        "blocking": ["place", "n"],
-    },
     "top of each": {"top": 2, "per_document": True, "ngram": 1, "measure": "dice"},
     "one to one": {"threshold": "0.4", "ngram": 1, "one_to_one": True},
 }

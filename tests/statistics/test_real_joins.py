@@ -162,23 +162,6 @@ def test_find_pairs__real_weights(records, tf, idf):
         assert len(expected) > 20
 
 
-@pytest.mark.parametrize("algorithm", ["allpairs", "ppjoin", "ppjoin+"])
-@pytest.mark.parametrize("most", [0, 2, 12])
-def test_find_pairs__real_records_within_a_hamming_distance(records, algorithm, most):
-    texts, sizes, overlaps = records
-    expected = [
-        (a, d, int(distance))
-        for d, row in enumerate(overlaps)
-        if sizes[d]
-        for a, distance in enumerate(sizes[:d] + sizes[d] - 2 * row)
-        if distance <= most and sizes[a]
-    ]
-    options = {"measure": "hamming", "max_distance": most, "method": algorithm, "ngram": 1}
-    found = neardup.find_pairs(texts, **grouped(**options)).pairs.to_pydict()
-    columns = [map(int, found["id_a"]), map(int, found["id_b"]), found["distance"]]
-    assert list(zip(*columns, strict=True)) == sorted(expected)
-
-
 def test_find_pairs__real_strings(records):
     """Edit distance of the starts of the texts, so that the oracle comes to an end."""
     texts = [text[:24] for text in records[0][:200]]

@@ -21,7 +21,7 @@ WITHOUT_RESULT = {
     for kind in ("PassageIndex", "DocumentIndex")
     for name in ("create", "open", "add", "compact")
 } | {"open_index", "report", "review", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
-WITHOUT_RESULT |= {"similarity", "extract", "iter_pairs"}
+WITHOUT_RESULT |= {"similarity", "extract"}
 
 
 def imported(statements: list[ast.stmt]) -> dict[str, str]:

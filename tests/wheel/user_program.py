@@ -54,8 +54,6 @@ def find_pairs(folder: Path) -> None:
     assert_type(pairs, neardup.types.PairResult)
     assert_type(len(pairs), int)
     pairs.write(folder / "pairs.csv")
-    first: types.Pair = next(neardup.iter_pairs(TEXTS, threshold=0.5))
-    assert_type(first.similarity, float)
     chosen = neardup.choose(
         neardup.find_pairs(TEXTS, text=neardup.TextOptions(ngram=2)), TEXTS, keep="longest"
     )

@@ -57,10 +57,10 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is
     the same, or the folder of an index of documents.
 
-    Writes id_a, id_b, similarity, and overlap (common shingles) or distance (edits; for hamming the
-    shingles that one of them lacks); weighted-jaccard has neither. Pairs are in the order of the
-    input, a before b within one collection; with --top the most similar is first. For containment a
-    is contained in b. Every pair is found unless --method is minhash.
+    Writes id_a, id_b, similarity, and overlap (common shingles) or distance (edits);
+    weighted-jaccard has neither. Pairs are in the order of the input, a before b within one
+    collection; with --top the most similar is first. For containment a is contained in b. Every
+    pair is found unless --method is minhash.
     """
     from neardup.files.inputs import origins_of, resolve_paths
     from neardup.jobs.pairs.find_pairs import PairJob
@@ -101,12 +101,10 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     ngram = summary["scheme"].get("ngram", 1)
     n_documents = sum(summary["documents"]) if summary["documents"][0] else 0
     nothing = _NOTHING if summary.get("max_distance") is None else _NOTHING_WITHIN
-    # Two of one shingle each are at a Hamming distance of 2.
-    n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += wording.ending(
         summary,
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
-        wording.note_short(n_short, ngram),
+        wording.note_short(summary["short_documents"], ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         nothing=wording.note_nothing(summary, n_documents, summary["pairs"], nothing),
     )
@@ -115,10 +113,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
 
 def _condition(summary: Mapping[str, Any]) -> str:
     if summary.get("max_distance") is not None:
-        distance = f"a Hamming distance of {summary['max_distance']:,}"
-        if summary["measure"] != "hamming":
-            distance = counted(summary["max_distance"], "edit")
-        condition = f" within {distance}"
+        condition = f" within {counted(summary['max_distance'], 'edit')}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -131,9 +126,6 @@ def _condition(summary: Mapping[str, Any]) -> str:
         condition += f", the {number}{best}{each}"
     if "blocking" in summary:
         condition += f", within blocks of equal {' and '.join(summary['blocking'])}"
-    if "also" in summary:
-        condition += f" and no different {' or '.join(summary['also'])}"
-        condition += f", out of {summary['pairs_before_also']:,}"
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition

@@ -24,7 +24,6 @@ from neardup.matching.join import (
     Columns,
     Compared,
     Costs,
-    Distances,
     FilterCounts,
     Join,
     PlacedRecords,
@@ -192,7 +191,7 @@ class EditJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class EditJoin(Distances, Join):
+class EditJoin(Join):
     """Exact join of token strings by edit distance.
 
     An empty string is similar to nothing. ``qgram`` is the tokens per q-gram of the candidate
@@ -216,16 +215,29 @@ class EditJoin(Distances, Join):
     qgram: int | None = None
     algorithm: Algorithm = DEFAULT_ALGORITHM
     keys: Uint64s | None = None
+    score_name: ClassVar[str] = "distance"
     counted: ClassVar[type[FilterCounts]] = EditJoinCounts
     costs: ClassVar[Costs] = Costs(250, 50, 50)
 
-    def __len__(self) -> int:
-        return len(self.strings)
+    @property
+    def is_directed(self) -> bool:
+        """A distance is the same in either direction."""
+        return False
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Return a zero score for each string."""
+        return np.zeros(len(self.strings), np.int64)
+
+    @property
+    def twins(self) -> Int64s:
+        """Return the positions of all strings."""
+        return np.arange(len(self.strings))
 
     @property
     def pair_cost(self) -> int:
         """Return a time that grows with the square of the lengths."""
-        length = int(self.strings.offsets[-1]) // max(1, len(self))
+        length = int(self.strings.offsets[-1]) // max(1, len(self.strings))
         return 1 + length**2 // _LENGTH_SQUARED
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:

@@ -28,7 +28,6 @@ from neardup.kernels.types import Int, sealed
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
-    Bools,
     Bytes,
     Floats,
     Int32s,
@@ -121,28 +120,11 @@ BOTH = LEFT | RIGHT
 FIRST, SECOND = 4, 8
 
 
-def order_by_size(sizes: Int64s, sides: Bytes | None, most: int | None = None) -> Int64s:
-    """Return the nonempty records with possible partners, by size.
-
-    They have fewer than ``most`` elements, if it is given.
-    """
+def order_by_size(sizes: Int64s, sides: Bytes | None) -> Int64s:
+    """Return the nonempty records with possible partners, by size."""
     may_pair = sizes > 0 if sides is None else (sizes > 0) & (sides & BOTH > 0)
-    if most is not None:
-        may_pair &= sizes < most
     order = np.flatnonzero(may_pair)
     return order[np.argsort(sizes[order], kind="stable")]
-
-
-def may_pair(x: Bytes, y: Bytes) -> Bools:
-    """Return whether records are of different collections and parts.
-
-    One that both collections have is of another one than any record of either.
-    """
-    forth: Bools = (x & LEFT != 0) & (y & RIGHT != 0)
-    back: Bools = (y & LEFT != 0) & (x & RIGHT != 0)
-    parts = (x | y) & (FIRST | SECOND)
-    are_apart: Bools = (parts == 0) | (parts == FIRST | SECOND)
-    return are_apart & (forth | back)
 
 
 @dataclass(frozen=True)
@@ -187,31 +169,6 @@ class Scored(ABC):
     @abstractmethod
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """Return the similarity of each pair of records."""
-
-
-class Distances(Scored):
-    """Records scored by a distance, 0 of each to itself."""
-
-    score_name: ClassVar[str] = "distance"
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return the number of records."""
-
-    @property
-    def is_directed(self) -> bool:
-        """A distance is the same in either direction."""
-        return False
-
-    @property
-    def own_scores(self) -> Int64s:
-        """Return a zero score for each record."""
-        return np.zeros(len(self), np.int64)
-
-    @property
-    def twins(self) -> Int64s:
-        """Return the positions of all records."""
-        return np.arange(len(self))
 
 
 class Join(Scored):

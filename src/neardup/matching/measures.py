@@ -115,8 +115,6 @@ class Measure(ABC):
     has_bands: ClassVar[bool] = True
     #: Whether it is the Jaccard similarity of plain sets, which MinHash estimates.
     is_jaccard: ClassVar[bool] = False
-    #: Whether the threshold is an upper limit.
-    is_distance: ClassVar[bool] = False
     #: The largest ratio of sizes for which ``least_jaccard`` holds, None for any.
     size_ratio: ClassVar[int | None] = None
 
@@ -350,46 +348,6 @@ class Overlap(Measure):
         yield self
 
 
-class Hamming(Measure):
-    """Hamming distance |x ∪ y| - |x ∩ y|, at most the threshold.
-
-    It is not registered. ``HammingJoin`` also finds sets without a common element within it.
-    """
-
-    name = "hamming"
-    code = overlap.HAMMING
-    has_bands = False
-    is_distance = True
-
-    @classmethod
-    def within(cls, max_distance: int) -> Self:
-        """Return the measure with this largest distance."""
-        return cls(Fraction(max_distance))
-
-    @property
-    def max_distance(self) -> int:
-        """Return the threshold as an integer."""
-        return int(self.threshold)
-
-    def distances(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Int64s:
-        """Return the distance of each pair from overlap and sizes."""
-        return x + y - 2 * overlaps
-
-    def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
-        """Return the Jaccard similarity."""
-        similarities: Floats = overlaps / (x + y - overlaps)
-        return similarities
-
-    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return distances below the threshold, the nearest pair highest."""
-        return self.max_distance - self.distances(overlaps, x, y), np.ones_like(overlaps)
-
-    def falling(self, largest: int) -> Iterator[Self]:
-        """Yield measures with rising distances, ending with this measure."""
-        for most in rising_distances(self.max_distance):
-            yield replace(self, threshold=Fraction(most))
-
-
 # Length of the longest string.
 _LONGEST = 2**31 - 1
 
@@ -406,11 +364,6 @@ class EditThreshold:
     threshold: Fraction | None = None
 
     name: ClassVar[str] = "edit"
-
-    @property
-    def is_distance(self) -> bool:
-        """Whether the limit is a number of edits."""
-        return self.max_distance is not None
 
     def allowed(self, lengths: Int64s) -> Int64s:
         """Return the most edits per length of the longer string."""

@@ -24,24 +24,21 @@ from neardup.matching.join import (
     Columns,
     Compared,
     Costs,
-    Distances,
     FilterCounts,
     Join,
     RankedRecords,
     Scored,
-    check_limit,
     collect_pairs,
     count_words,
     group_records,
     index_groups,
-    may_pair,
     number_values,
     order_by_size,
     probe_pieces,
     rank_numbers,
     rank_sets,
 )
-from neardup.matching.measures import Hamming, Measure
+from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
@@ -120,10 +117,6 @@ class SetSizes(ScoredBySize):
         return self.sizes
 
 
-# Of sets joined by prefixes.
-_COSTS = Costs(130, 20, 50)
-
-
 @dataclass(frozen=True)
 class SetJoin(ScoredBySize, Join):
     """Exact join of sets of shingles.
@@ -142,7 +135,7 @@ class SetJoin(ScoredBySize, Join):
     measure: Measure
     algorithm: Algorithm = DEFAULT_ALGORITHM
     counted: ClassVar[type[FilterCounts]] = JoinCounts
-    costs: ClassVar[Costs] = _COSTS
+    costs: ClassVar[Costs] = Costs(130, 20, 50)
 
     @property
     def own_scores(self) -> Int64s:
@@ -237,107 +230,6 @@ def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityR
             ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
         )
     return sealed(ParityRows(firsts, others, n_words))
-
-
-# Pairs of small sets that are made at a time.
-_AT_ONCE = 1 << 20
-
-
-@dataclass(frozen=True)
-class HammingJoin(Distances, Join):
-    """Exact join of sets by their Hamming distance, the score.
-
-    With ``keys``, which salt the elements, only pairs of sets of equal keys are found.
-    """
-
-    sets: ShingleSets
-    measure: Hamming
-    algorithm: Algorithm
-    keys: Uint64s | None = None
-
-    counted: ClassVar[type[FilterCounts]] = JoinCounts
-    costs: ClassVar[Costs] = _COSTS
-
-    def __len__(self) -> int:
-        return len(self.sets)
-
-    def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the join of other sets."""
-        assert isinstance(records, ShingleSets)
-        return replace(self, sets=records, keys=keys)
-
-    def may_meet(self, smaller: int, larger: int) -> bool:
-        """Return whether the difference of sizes is within the distance."""
-        return larger - smaller <= self.measure.max_distance
-
-    def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return the Jaccard similarities."""
-        return self.measure.similarities(*self._overlaps(pairs))
-
-    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators that rank pairs, the nearest highest."""
-        return self.measure.fractions(*self._overlaps(pairs))
-
-    def steps(self) -> Iterator[Self]:
-        """Yield joins with rising distances, ending with this join."""
-        for measure in self.measure.falling(0):
-            yield replace(self, measure=measure)
-
-    def run(
-        self, sides: Bytes | None, limit: int | None, runner: Runner
-    ) -> tuple[ScoredPairs, JoinCounts]:
-        """Join sets by prefixes, then add pairs without common elements.
-
-        Sets of sizes x and y at distance d have (x + y - d) / 2 common elements, at least one
-        unless x + y <= d.
-        """
-        joined, counts = SetJoin(self.sets, self.measure, self.algorithm).run(sides, limit, runner)
-        sizes = self.sets.sizes
-        distances = sizes[joined.left] + sizes[joined.right] - 2 * joined.scores
-        parts = [ScoredPairs(joined.left, joined.right, distances)]
-        known = _numbers(joined, len(sizes))
-        n_found = len(joined)
-        for pairs in _small_pairs(sizes, sides, self.measure.max_distance):
-            if self.keys is not None:
-                pairs = pairs.take(self.keys[pairs.left] == self.keys[pairs.right])
-            apart = pairs.take(~np.isin(_numbers(pairs, len(sizes)), known))
-            n_found += len(apart)
-            check_limit(limit, n_found)
-            parts.append(apart)
-        every = ScoredPairs.joined(parts)
-        n_more = n_found - len(joined)
-        counts = replace(counts, verified=counts.verified + n_more, results=n_found)
-        return every.take(every.ascending()), counts
-
-    def _overlaps(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s, Int64s]:
-        x, y = (self.sets.sizes[side] for side in (pairs.left, pairs.right))
-        return (x + y - pairs.scores) // 2, x, y
-
-
-def _numbers(pairs: ScoredPairs, n: int) -> Int64s:
-    return pairs.left * n + pairs.right
-
-
-def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Iterator[ScoredPairs]:
-    """Yield pairs of small sets within the distance, ignoring overlaps."""
-    order = order_by_size(sizes, sides, max_distance)
-    own = sizes[order]
-    # Each with the earlier sets that are small enough.
-    n_partners = np.minimum(np.searchsorted(own, max_distance - own, "right"), np.arange(len(own)))
-    ends = np.cumsum(n_partners)
-    start = 0
-    while start < len(order):
-        before = ends[start] - n_partners[start]
-        stop = max(start + 1, int(np.searchsorted(ends, before + _AT_ONCE, "right")))
-        counts = n_partners[start:stop]
-        later = np.repeat(np.arange(start, stop), counts)
-        earlier = np.arange(before, ends[stop - 1]) - np.repeat(ends[start:stop] - counts, counts)
-        x, y = order[earlier], order[later]
-        if sides is not None:
-            are_apart = may_pair(sides[x], sides[y])
-            x, y, earlier, later = x[are_apart], y[are_apart], earlier[are_apart], later[are_apart]
-        yield ScoredPairs(np.minimum(x, y), np.maximum(x, y), own[earlier] + own[later])
-        start = stop
 
 
 def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int64s:

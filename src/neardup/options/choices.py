@@ -46,7 +46,7 @@ Progress = Callable[[str, int, int | None], None] | bool
 
 SetMeasure = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
 DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]
-PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "hamming", "edit"]
+PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]

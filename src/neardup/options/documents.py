@@ -149,7 +149,7 @@ class PairOptions(
         usual="jaccard; edit with --max-distance",
     )
     max_distance: int | None = option(
-        "Most edits, or Hamming distance, instead of a threshold.",
+        "Most edits, instead of a threshold.",
         Whole(0),
         default=None,
         metavar="D",
@@ -164,14 +164,6 @@ class PairOptions(
         Columns(),
         default=None,
         more="Repeat it for several columns, all of which must be equal.",
-        metavar="COLUMN",
-        is_repeatable=True,
-    )
-    also: ColumnNames | None = option(
-        "Only pairs without different values in this column.",
-        Columns(),
-        default=None,
-        more="A pair stays if one of its documents has no value there.",
         metavar="COLUMN",
         is_repeatable=True,
     )
@@ -202,11 +194,6 @@ class PairOptions(
         return _names(self.blocking)
 
     @property
-    def equal_columns(self) -> tuple[str, ...]:
-        """Return the columns that may not differ in a pair."""
-        return _names(self.also)
-
-    @property
     def shown_columns(self) -> tuple[str, ...]:
         """Return the columns that pairs carry of both documents."""
         return _names(self.columns)
@@ -228,9 +215,9 @@ class PairOptions(
     def may_look_up(self) -> bool:
         """Return whether looking up an index suffices for these options."""
         needs_all = (
-            *(self.top, self.max_distance, self.blocking, self.also, self.columns),
+            *(self.top, self.max_distance, self.blocking, self.columns),
             self.one_to_one or None,
-            self.measure in ("edit", "overlap", "hamming") or None,
+            self.measure in ("edit", "overlap") or None,
         )
         return self.method == "minhash" or (self.method is None and set(needs_all) == {None})
 

@@ -488,7 +488,7 @@ FORMAT_VERSION = 1
 _KEYS = (
     *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
     *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
-    *("one_to_one", "similar_pairs", "blocking", "unblocked", "also", "pairs_before_also"),
+    *("one_to_one", "similar_pairs", "blocking", "unblocked"),
 )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import plain_array
 from neardup.files.documents import ReadingPass, hash_ids
-from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
 from neardup.matching.buckets import join_filters, make_filters
@@ -326,34 +325,18 @@ def where_to_have(sources: Sequence[Source]) -> str:
     return "; of JSON the first rows are looked at, so put one that has the column among them"
 
 
-def check_have_columns(
-    names: Sequence[str], named_by: str, collections: Sequence[Sequence[Source]]
-) -> None:
-    """Raise if a collection lacks a column of option ``named_by``."""
-    for sources in collections:
-        there = columns_there(sources, names)
-        for name in names:
-            if name not in there and sources:
-                columns = listed_names(name, sources[0].listed_names())
-                message = (
-                    f"no column {name!r}, which {named_by} names; columns are {columns}"
-                    f"{where_to_have(sources)}"
-                )
-                raise InvalidInputError(message, path=sources[0].origin)
-
-
-def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
+def _text_of(values: pa.Array, name: str) -> pa.Array:
     """Return a column's values as text, null for missing.
 
     Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
-    and NaN are missing. ``use`` is the option that names the column.
+    and NaN are missing.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_nested(values.type) or pa.types.is_large_binary(values.type):
         message = (
-            f"column {name!r} holds {values.type} values; {use} needs strings, numbers, dates "
+            f"column {name!r} holds {values.type} values; blocking needs strings, numbers, dates "
             "or truth values"
         )
         raise InvalidInputError(message)
@@ -375,7 +358,7 @@ NO_KEY = np.uint64(0)
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
     """Read each row's blocking key, of all columns together.
 
-    A bad row, or one without a value, has none. Values are from ``text_of``.
+    A bad row, or one without a value, has none. Values are from ``_text_of``.
     """
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)
@@ -384,7 +367,7 @@ def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -
     found: Uint64s = np.zeros(len(table), np.uint64)
     has_all = np.ones(len(table), np.bool_)
     for name in columns:
-        values = text_of(plain_array(table.column(name)), name, "blocking")
+        values = _text_of(plain_array(table.column(name)), name)
         has_all &= values.is_valid().to_numpy(zero_copy_only=False)
         with np.errstate(over="ignore"):
             found = mix_words(found ^ hash_ids(values))

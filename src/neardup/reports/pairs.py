@@ -283,7 +283,7 @@ def pairs_report(
         sections.insert(1, replace(labelled.section(), examples=[*errors, *missing]))
         notes = labelled.notes()
     names = ("measure", "threshold", "max_distance", "method", "predicted_recall", "blocking")
-    sections.append(options_section(summary, (*names, "also", "one_to_one", "top", "bands")))
+    sections.append(options_section(summary, (*names, "one_to_one", "top", "bands")))
     step = (
         "If the least similar examples are wrong, raise `--threshold`; if they are right, lower it."
     )
@@ -410,8 +410,7 @@ def describe_pairs(pairs: PairTable) -> str:
         return "The table does not record its measure; Parquet files of `neardup pairs` do."
     by = f"Similarity is {measure}"
     if summary.get("max_distance") is not None:
-        kind = "a Hamming distance of" if measure == "hamming" else "an edit distance of"
-        by = f"Pairs are within {kind} {summary['max_distance']:,}"
+        by = f"Pairs are within an edit distance of {summary['max_distance']:,}"
     elif summary.get("threshold") is not None:
         by += f", {summary['threshold']:g} or more"
     if summary.get("top"):
@@ -419,8 +418,6 @@ def describe_pairs(pairs: PairTable) -> str:
         by += f"; only the {summary['top']:,} best{each} are here"
     if summary.get("blocking"):
         by += f"; only documents of equal {' and '.join(summary['blocking'])} were compared"
-    if summary.get("also"):
-        by += f"; pairs of different {' or '.join(summary['also'])} are left out"
     if summary.get("one_to_one"):
         by += "; each document is in one pair at most"
     return f"{by}."

@@ -44,7 +44,6 @@ _LABELS = {
     "closest": "comparing with all",
     "audit": "auditing",
     "join": "joining",
-    "also": "comparing columns",
     "match": "matching one to one",
     "columns": "reading columns",
     "estimate": "estimating",

@@ -92,7 +92,6 @@ def functions(tmp_path_factory):
         "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **grouped(**options)),
         "choose": lambda **options: neardup.choose(pairs, TEXTS, **grouped(**options)),
         "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **grouped(**options)),
-        "iter_pairs": lambda **options: neardup.iter_pairs(TEXTS, **grouped(**options)),
         "compare": lambda **options: neardup.compare(*TEXTS, **grouped(**options)),
         "similarity": lambda **options: neardup.similarity(*TEXTS, **grouped(**options)),
         "extract": lambda **options: neardup.extract(TEXTS[0], TEXTS, **grouped(**options)),

@@ -159,7 +159,6 @@ FOLDED = {"tokenizer": "characters", "casefold": True}
     [
         {"max_distance": 0},
         {"measure": "edit", "threshold": "1"},
-        {"measure": "hamming", "max_distance": 0, "ngram": 3},
         {"measure": "jaccard", "threshold": "1", "ngram": 3},
         {"measure": "jaccard", "threshold": "1", "ngram": 3, "method": "minhash"},
     ],

@@ -21,7 +21,6 @@ from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
-from neardup.matching.measures import Hamming
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.outputs.tables import metadata_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 # Options that have no effect on a lookup.
-_OF_JOINS = ("top", "max_distance", "blocking", "also", "columns", "one_to_one")
+_OF_JOINS = ("top", "max_distance", "blocking", "columns", "one_to_one")
 
 # Bytes of a file of pairs.
 _FILE_BYTES = 64_000_000
@@ -56,20 +55,20 @@ class IndexPairs:
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     """Plan a join with all texts of an index, which defines the comparison.
 
-    The threshold defaults to the index's, with ``top`` to any. Hamming distances are of its sets.
+    The threshold defaults to the index's, with ``top`` to any.
     """
     options.check_no_preset()
     if options.idf_from is not None:
         raise _fixed_weights()
-    if options.measure == Hamming.name:
-        check_alike(options.but(measure=None), scheme)
-    else:
-        check_alike(options, scheme)
-        threshold = options.threshold
-        if options.top is None:
-            threshold = scheme.measure_at(threshold).threshold
-        options = options.but(measure=scheme.measure.name, threshold=threshold)
-    options = options.but(occurrences=scheme.shingles.occurrences)
+    check_alike(options, scheme)
+    threshold = options.threshold
+    if options.top is None:
+        threshold = scheme.measure_at(threshold).threshold
+    options = options.but(
+        measure=scheme.measure.name,
+        threshold=threshold,
+        occurrences=scheme.shingles.occurrences,
+    )
     plan = plan_pairs(options, has_other=True)
     reading = replace(plan.reading, shingles=scheme.shingles)
     if reading.weighted:

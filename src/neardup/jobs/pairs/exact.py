@@ -30,8 +30,8 @@ from neardup.matching.join import (
     cut_runs,
     salt_sets,
 )
-from neardup.matching.measures import EditThreshold, Hamming
-from neardup.matching.set_join import HammingJoin, SetJoin, WeightedJoin
+from neardup.matching.measures import EditThreshold
+from neardup.matching.set_join import SetJoin, WeightedJoin
 from neardup.reading.sign import SignedBatches, SignedBlock, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
@@ -574,6 +574,4 @@ def _join_of(sets: Compared, plan: PairPlan) -> Join:
     if isinstance(sets, WeightedSets):
         return WeightedJoin(sets, measure)
     assert isinstance(sets, ShingleSets)
-    if isinstance(measure, Hamming):
-        return HammingJoin(sets, measure, algorithm)
     return SetJoin(sets, measure, algorithm)

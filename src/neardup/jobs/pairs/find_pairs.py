@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,14 +32,13 @@ from neardup.jobs.pairs.rows import (
     PairRows,
     check_columns,
     collect_runs,
-    keep_equal,
     read_columns,
     to_run,
 )
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners, similarities_of
 from neardup.kernels.bucket import survivors
 from neardup.matching.join import FilterCounts, check_limit
-from neardup.matching.measures import EditThreshold, Hamming
+from neardup.matching.measures import EditThreshold
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -58,7 +57,6 @@ from neardup.reading.sign import (
     NO_KEY,
     Collections,
     SignedBatches,
-    check_have_columns,
     counted_shingles,
     sign_block,
     with_frequencies,
@@ -73,9 +71,6 @@ from neardup.tables import Bools, Uint64s
 
 _log = job_logger(__name__)
 
-# Pairs that are converted to Python values together.
-_AT_ONCE = 1 << 12
-
 
 def find_pairs(
     data: Data,
@@ -88,7 +83,6 @@ def find_pairs(
     per_document: bool = False,
     one_to_one: bool = False,
     blocking: ColumnNames | None = None,
-    also: ColumnNames | None = None,
     columns: ColumnNames | None = None,
     method: PairMethod | None = None,
     limit: int | None = None,
@@ -115,10 +109,10 @@ def find_pairs(
         ``edit`` 1 - distance / length of the longer text. None: 0.8, or any with ``top``.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
-        has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard``, ``hamming``
-        (shingles that one of the two lacks) or ``edit`` (the default with ``max_distance``).
+        has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard`` or
+        ``edit`` (the default with ``max_distance``).
     max_distance
-        Most edits, or Hamming distance, instead of a threshold.
+        Most edits, instead of a threshold.
     top
         Only this many pairs, the most similar; ties in input order.
     per_document
@@ -129,8 +123,6 @@ def find_pairs(
     blocking
         Compare only documents with equal values, as text, in all of these columns. A document
         without a value is in no pair.
-    also
-        Drop pairs with different values, as text, in one of these columns. Not with ``top``.
     columns
         Add these columns of both documents: ``title`` becomes ``title_a`` and ``title_b``.
     method
@@ -190,7 +182,6 @@ def find_pairs(
         per_document=per_document,
         one_to_one=one_to_one,
         blocking=blocking,
-        also=also,
         columns=columns,
         method=method,
         limit=limit,
@@ -200,91 +191,6 @@ def find_pairs(
         bands=bands,
     )
     return with_warning(_find(data, against, options, run))
-
-
-class Pair(NamedTuple):
-    """Two similar documents, by their ids."""
-
-    id_a: str | int
-    id_b: str | int
-    similarity: float
-
-
-def iter_pairs(
-    data: Data,
-    against: DataOrIndex | None = None,
-    *,
-    threshold: Number | None = None,
-    measure: PairMeasure | None = None,
-    max_distance: int | None = None,
-    top: int | None = None,
-    per_document: bool = False,
-    one_to_one: bool = False,
-    blocking: ColumnNames | None = None,
-    also: ColumnNames | None = None,
-    method: PairMethod | None = None,
-    limit: int | None = None,
-    preset: DocumentPreset | None = None,
-    recall: Number | None = None,
-    num_perm: int | None = None,
-    bands: tuple[int, int] | str | None = None,
-    text: TextOptions | None = None,
-    read: ReadOptions | None = None,
-    run: RunOptions | None = None,
-) -> Iterator[Pair]:
-    """Find all pairs of similar documents, and yield each pair.
-
-    Parameters as of ``find_pairs``.
-
-    Returns
-    -------
-    An iterator of pairs, in the order of ``find_pairs``.
-
-    Raises
-    ------
-    InvalidParameterError, InvalidInputError, ReadError, ResultLimitError
-        As ``find_pairs``, before the first pair.
-
-    Notes
-    -----
-    All pairs are found first, with the time and memory of ``find_pairs``; pairs that do not fit are
-    in files, which are removed with the iterator. The table is never made.
-
-    Examples
-    --------
-    >>> import neardup
-    >>> for a, b, similarity in neardup.iter_pairs(["Miller", "Muller", "Smith"], max_distance=1):
-    ...     print(a, b, round(similarity, 3))
-    0 1 0.833
-    """
-    options = merge(
-        PairOptions,
-        *(text, read),
-        threshold=threshold,
-        measure=measure,
-        max_distance=max_distance,
-        top=top,
-        per_document=per_document,
-        one_to_one=one_to_one,
-        blocking=blocking,
-        also=also,
-        method=method,
-        limit=limit,
-        preset=preset,
-        recall=recall,
-        num_perm=num_perm,
-        bands=bands,
-    )
-    return _named(with_warning(_find(data, against, options, run)))
-
-
-def _named(result: PairResult) -> Iterator[Pair]:
-    for batch in result.rows():
-        # A batch of Python values takes ten times the memory of its columns.
-        for start in range(0, len(batch), _AT_ONCE):
-            rows = batch.slice(start, _AT_ONCE)
-            columns = (rows[name].to_pylist() for name in Pair._fields)
-            yield from map(Pair, *columns)
 
 
 def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
@@ -407,12 +313,10 @@ def find_pairs_in_sources(
         collections.append((right, plan.reading_of_other))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     keep_extracted(workspace, *(sources for sources, _ in collections))
-    names, also = plan.options.shown_columns, plan.options.equal_columns
+    names = plan.options.shown_columns
     there = list[tuple[str, ...]]()
     if names:
         there = check_columns(names, [each for each, _ in collections], plan.reading.columns)
-    if also:
-        check_have_columns(also, "also (--also)", [each for each, _ in collections])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
@@ -422,12 +326,6 @@ def find_pairs_in_sources(
     find = _find_in_buckets if plan.banding else _find_exactly
     catalogues, matches, n_outside = find(engine, collections, plan)
     _log.debug("join: filters %s", vars(matches.counts))
-    n_joined = matches.n_pairs
-    if also:
-        with runner.stage("also") as note:
-            runs = keep_equal(matches.runs, catalogues, also, workspace, runner)
-            matches = replace(matches, runs=runs, n_pairs=sum(map(len, runs)))
-            note(pairs=matches.n_pairs)
     n_similar = matches.n_pairs
     if plan.options.one_to_one:
         matches = _match_one_to_one(matches, catalogues, plan, runner)
@@ -438,15 +336,11 @@ def find_pairs_in_sources(
     summary = summarise_pairs(catalogues, plan, matches, engine)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
-    if also:
-        summary |= {"also": list(also), "pairs_before_also": n_joined}
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
         summary["columns"] = list(names)
-    # Two sets of one shingle each have a Hamming distance of 2.
-    n_short = 0 if isinstance(plan.measure, Hamming) else summary["short_documents"]
-    n_documents = sum(summary["documents"])
+    n_documents, n_short = sum(summary["documents"]), summary["short_documents"]
     summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
     rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
     return PairResult(rows.reader, matches.counts, summary)
@@ -498,7 +392,7 @@ def _match_one_to_one(
     """
     with runner.stage("match") as note:
         parts = list(matches.runs)
-        by_distance = plan.measure.is_distance
+        by_distance = plan.options.max_distance is not None
         name = "score" if by_distance else "similarity"
         left, right, ranks = (
             np.concatenate([np.empty(0, np.int64), *(run[each].to_numpy() for run in parts)])
@@ -615,7 +509,7 @@ def summarise_pairs(
 
 
 def _describe_method(plan: PairPlan) -> dict[str, Any]:
-    if isinstance(plan.measure, EditThreshold | Hamming):
+    if isinstance(plan.measure, EditThreshold):
         return {"algorithm": plan.algorithm, "max_distance": plan.measure.max_distance}
     if plan.banding is None:
         return {} if plan.reading.weighted else {"algorithm": plan.algorithm}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from neardup.errors import InvalidParameterError
 from neardup.matching.bands import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
-from neardup.matching.measures import LEAST_SHARE, MEASURES, EditThreshold, Hamming, Measure
+from neardup.matching.measures import LEAST_SHARE, MEASURES, EditThreshold, Measure
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction
@@ -17,9 +17,6 @@ from neardup.sketches.minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, other_columns_of, reading_plan, weights_for
 
 _DEFAULT_THRESHOLD = "0.8"
-
-# Measures of sets; None stands for edit distances.
-_KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
 # Case in which many options have no effect, and the remedy.
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
@@ -39,7 +36,7 @@ class PairPlan:
     def threshold(self) -> float | None:
         """The least similarity, None for any or with limited distances."""
         is_any = self.options.top is not None and self.options.threshold is None
-        threshold = None if is_any or self.measure.is_distance else self.measure.threshold
+        threshold = None if is_any else self.measure.threshold
         return None if threshold is None else float(threshold)
 
     @property
@@ -63,7 +60,7 @@ def plan_pairs(options: PairOptions, *, has_other: bool) -> PairPlan:
 def _plan(options: PairOptions) -> PairPlan:
     options = options.but(method=options.method or "exact")
     name = EditThreshold.name if options.is_of_edits else options.measure or "jaccard"
-    kind = _KINDS.get(name)
+    kind = MEASURES.get(name)  # None for edit distances
     _check_exclusive(options, kind)
     _check_effects(options, kind)
     algorithm = options.algorithm or DEFAULT_ALGORITHM
@@ -87,8 +84,6 @@ def _plan(options: PairOptions) -> PairPlan:
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
-    if kind is Hamming:
-        return Hamming.within(options.max_distance or 0)
     if options.threshold is not None:
         return kind.parse(options.threshold)
     return kind.parse(_DEFAULT_THRESHOLD) if options.top is None else kind.lowest()
@@ -113,16 +108,11 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if options exclude each other, or need another option."""
     is_count = kind is not None and kind.is_count
     has_bands = kind is not None and kind.has_bands
-    is_distance = kind is None or kind.is_distance
     without_bands = "edit distances" if kind is None else f"an {kind.name}"
-    if kind is Hamming:
-        without_bands = "Hamming distances"
     exclusive = {
         "max_distance is an edit distance; leave out measure or choose measure edit": (
-            options.max_distance is not None and not is_distance
+            options.max_distance is not None and kind is not None
         ),
-        "give max_distance, the most shingles that one of two documents lacks, with measure "
-        "hamming": kind is Hamming and options.max_distance is None,
         "give either max_distance or threshold": (
             options.max_distance is not None and options.threshold is not None
         ),
@@ -134,14 +124,11 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
         "top is exact; leave out method minhash": (
             options.method == "minhash" and options.top is not None
         ),
-        "also is for pairs that were found by a threshold; leave out top": (
-            options.also is not None and options.top is not None
-        ),
         "per_document needs top, the number of partners": (
             options.per_document and options.top is None
         ),
     }
-    named = ("max_distance", "measure", "threshold", "method", "top", "per_document", "also")
+    named = ("max_distance", "measure", "threshold", "method", "top", "per_document")
     for message, is_wrong in exclusive.items():
         if is_wrong:
             raise InvalidParameterError(message, *named)

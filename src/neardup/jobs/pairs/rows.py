@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Scored, check_limit
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.sign import columns_there, text_of, where_to_have
+from neardup.reading.sign import columns_there, where_to_have
 from neardup.reading.texts import Values, read_values
 from neardup.results import TableResult
 from neardup.runs.exchange import SpilledBatches
@@ -32,10 +31,6 @@ _SPELLING_SHARE = 0.1
 
 # Memory of a row that is being spelled out.
 _BYTES_OF_ROW = 160
-
-# Pairs whose columns are compared at a time, and bytes per file of remaining ones.
-_PAIRS_AT_ONCE = 1 << 16
-_FILE_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -105,41 +100,6 @@ def read_columns(
     """
     values = _read_wanted(runs, catalogues, there, workspace, runner, "columns")
     return ColumnsOfPairs(names, values[0], values[-1])
-
-
-def keep_equal(
-    runs: Iterable[pa.RecordBatch],
-    catalogues: Sequence[Catalogue],
-    names: Sequence[str],
-    workspace: Workspace,
-    runner: Runner,
-) -> SpilledBatches:
-    """Keep pairs with equal or missing values in some columns, as text.
-
-    Memory: the values of the documents in a pair and the remaining pairs, as far as the workspace
-    allows, and some pairs at a time.
-    """
-    values = _read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
-    n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
-    kept = SpilledBatches("equal", workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
-    n_done = sum(1 for _ in kept)
-    with kept:
-        for rows in islice(_pieces(runs), n_done, None):
-            left = values[0].take(rows["left"].to_numpy())
-            right = values[-1].take(rows["right"].to_numpy() - n_left)
-            stays = pa.array(np.ones(len(rows), np.bool_))
-            for name, *sides in zip(names, left, right, strict=True):
-                is_equal = pc.equal(*(text_of(each, name, "also") for each in sides))
-                stays = pc.and_(stays, pc.fill_null(is_equal, True))
-            found = rows.filter(stays)
-            kept.append(found, None, found.nbytes)
-    return kept
-
-
-def _pieces(runs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for run in runs:
-        for start in range(0, max(1, len(run)), _PAIRS_AT_ONCE):
-            yield run.slice(start, _PAIRS_AT_ONCE)
 
 
 def _read_wanted(
@@ -526,11 +486,10 @@ class PairResult(TableResult):
     """Pairs of similar documents, and the account of their search.
 
     ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity``, and ``overlap``, the number of
-    common shingles, or ``distance``, the number of edits or of shingles that one of the two lacks;
-    ``weighted-jaccard`` has neither. They are in input order of a, then b. In a self-join a comes
-    before b, except for ``containment``, where a is the contained document. The most similar pairs
-    (``top``) come first, partners of each document by document a. Requested columns follow, each
-    with its values of a and of b.
+    common shingles, or ``distance``, the number of edits; ``weighted-jaccard`` has neither. They
+    are in input order of a, then b. In a self-join a comes before b, except for ``containment``,
+    where a is the contained document. The most similar pairs (``top``) come first, partners of each
+    document by document a. Requested columns follow, each with its values of a and of b.
 
     ``counts`` are the pairs that passed the filters, summed over all steps.
     """

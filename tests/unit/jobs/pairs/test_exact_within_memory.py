@@ -28,7 +28,6 @@ OPTIONS = {
     "overlap": {"measure": "overlap", "threshold": "6", "method": "ppjoin+"},
     "containment": {"measure": "containment", "threshold": "0.6"},
     "max-containment": {"measure": "max-containment", "threshold": "0.6"},
-    "hamming": {"measure": "hamming", "max_distance": 9},
     "weighted": {"measure": "weighted-jaccard", "threshold": "0.5"},
     "standard": {"measure": "weighted-jaccard", "idf": "standard", "threshold": "0.5"},
     "edits": {"max_distance": 12},
@@ -84,7 +83,7 @@ def counted_units(monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(options, id=name, marks=[SLOW] * (name in ("nearest", "edits", "hamming")))
+        pytest.param(options, id=name, marks=[SLOW] * (name in ("nearest", "edits")))
         for name, options in OPTIONS.items()
     ],
 )

@@ -16,11 +16,9 @@ __all__ = ["texts"]
 OPTIONS = {
     "blocking": {"blocking": "kind"},
     "one-to-one": {"one_to_one": True},
-    "also": {"also": ["kind", "more"]},
     "columns": {"columns": ("kind", "more", "text")},
     "all": {
         "blocking": "kind",
-        "also": "more",
         "one_to_one": True,
         "columns": "more",
     },
@@ -47,8 +45,6 @@ def written(texts, path):
 def test_linkage__same_at_any_memory(texts, tmp_path, monkeypatch, bands, options, memory):
     monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
     monkeypatch.setattr(columns_of_texts, "_FILE_BYTES", 500)
-    monkeypatch.setattr(rows, "_FILE_BYTES", 500)
-    monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 40)
     left = written(texts, tmp_path / "a.jsonl")
     right = written(texts[::3], tmp_path / "b.jsonl")
     for other in (None, right):

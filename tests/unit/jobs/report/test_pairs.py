@@ -83,7 +83,6 @@ def test_report__without_texts():
     [
         {"measure": "overlap", "threshold": 1},
         {"max_distance": 9, "threshold": None, "ngram": None},
-        {"measure": "hamming", "max_distance": 3, "threshold": None},
         {"measure": "weighted-jaccard", "threshold": "0.1"},
         {"top": 3, "threshold": None},
         {"method": "minhash", "recall": "0.9"},
