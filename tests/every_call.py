@@ -51,7 +51,6 @@ CASES = {
     "dedup work": Case("dedup in.jsonl -o out --workers 1", ("out",), goes_on=True),
     "dedup over": Case("dedup other.jsonl -o earlier --overwrite", ("earlier",)),
     "dedup parquet": Case("dedup in.jsonl -o out --format parquet", ("out",)),
-    "dedup pairs": Case("dedup in.jsonl -o out --pairs pairs.parquet", ("out",)),
     "dedup add": Case(
         "dedup other.jsonl -o out --against docs --add", ("out", "docs"), "index compact docs"
     ),

@@ -6,7 +6,6 @@ from typing import Any
 
 import neardup
 from neardup.options.documents import (
-    ChooseOptions,
     ClusterOptions,
     CommitOptions,
     CompareOptions,
@@ -27,7 +26,6 @@ from neardup.options.passages import AlignSchemeOptions, CutOptions, PassageOpti
 
 CLASSES: dict[str, type[Options]] = {
     "deduplicate": DedupOptions,
-    "choose": ChooseOptions,
     "find_pairs": PairOptions,
     "align": AlignSchemeOptions,
     "cut": CutOptions,

@@ -1,7 +1,6 @@
 """Find near-duplicate documents, records, and passages of long documents.
 
-- ``deduplicate`` removes near-duplicate documents, each removal verified; ``choose`` decides by
-  pairs that were found before.
+- ``deduplicate`` removes near-duplicate documents, each removal verified.
 - ``find_pairs`` finds all similar pairs, exactly.
 - ``align`` finds the passages that documents share; ``cut`` takes repeated ones out.
 - ``compare``, ``similarity`` and ``extract`` compare single texts.
@@ -39,7 +38,6 @@ from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.jobs.align import align
-    from neardup.jobs.choose import choose
     from neardup.jobs.compare import compare
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.dedup.run import deduplicate
@@ -76,7 +74,6 @@ __all__ = [
     "WriteError",
     "__version__",
     "align",
-    "choose",
     "choose_banding",
     "cluster_sketches",
     "compare",
@@ -102,7 +99,6 @@ _HOMES = {
     "RunOptions": "neardup.options.groups",
     "TextOptions": "neardup.options.groups",
     "align": "neardup.jobs.align",
-    "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare",
     "connect": "neardup.service.client",

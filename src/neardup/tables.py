@@ -441,13 +441,12 @@ class Assignment:
 
     ``keepers`` is -1 for a document that stays, else the number of its keeper; documents of the
     collection ``against`` are numbered first, of an index only keepers. ``similarities`` are NaN
-    for documents that stay. ``exact`` marks exact copies of their keeper, if ``copies_are_known``.
+    for documents that stay. ``exact`` marks exact copies of their keeper.
     """
 
     keepers: Int64s
     similarities: Floats
     exact: Bools
-    copies_are_known: bool = True
 
     @property
     def stays(self) -> Bools:
@@ -474,7 +473,6 @@ class Assignment:
             np.where(documents, -1, self.keepers),
             np.where(documents, np.nan, self.similarities),
             self.exact & ~documents,
-            self.copies_are_known,
         )
 
 

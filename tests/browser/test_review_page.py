@@ -72,7 +72,7 @@ def test_review__rules_hold_where_a_pair_is_judged(browse, page):
 
 
 def test_review__round_trip(browse, page, tmp_path, monkeypatch):
-    """What is judged by keys is read by report, review, choose and dedup as it was handed out."""
+    """What is judged by keys is read by report and review as it was handed out."""
     monkeypatch.chdir(tmp_path)
     note = ("keys:E", 'type:"quoted", and; =1+1', "keys:Escape")
     *_, (content, called, kind) = browse(page, *note, "keys:N Y U", FILE).values
@@ -94,7 +94,3 @@ def test_review__round_trip(browse, page, tmp_path, monkeypatch):
     assert "2 labelled pairs of the table were judged, 1 of them right" in report.html
     again = neardup.review("pairs.parquet", RECORDS, labels="anna.csv").html
     assert browse(again, JUDGED).value == "3 of 3 judged: 1 yes, 1 no, 1 unsure"
-    chosen = neardup.choose(
-        "anna.csv", RECORDS, measure="jaccard", read=neardup.ReadOptions(text_column="title")
-    )
-    assert chosen.removed["id"].to_pylist() == [rows[1]["id_b"]]

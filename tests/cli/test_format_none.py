@@ -14,7 +14,6 @@ TEXTS = [
 ROWS = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
 RUNS = {
     "dedup": ["dedup", "a.jsonl"],
-    "dedup by pairs": ["dedup", "a.jsonl", "--pairs", "pairs.parquet"],
     "dedup in files": ["dedup", "a.jsonl", "--memory", "64MB", "--work", "work"],
     "cut": ["cut", "a.jsonl", "--min-tokens", "5"],
     "cut of equal passages": ["cut", "a.jsonl", "--exact", "--min-tokens", "5"],
@@ -27,7 +26,6 @@ def collection(run, here, write_file):
     write_file("a.jsonl", ROWS)
     write_file("ids.txt", b"a.jsonl:2\n")
     (here / "work").mkdir()
-    assert run("pairs", "a.jsonl", "-o", "pairs.parquet", "--quiet").code == 0
     return here
 
 

@@ -89,15 +89,6 @@ def test_one_to_one(run, here, guides):
     assert ids_of("q.csv") == [("f1", "z2")]
 
 
-def test_one_to_one__is_no_table_to_decide_by(run, here, guides):
-    run("pairs", "a.csv", *OPTIONS, "--one-to-one", "-o", "p.parquet")
-    outcome = run("dedup", "a.csv", "--text-column", "name", "--pairs", "p.parquet", "-o", "out")
-    assert outcome.err == (
-        "error: p.parquet has pairs that were matched one to one, not all; find pairs of one "
-        "collection by a threshold\n"
-    )
-
-
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
 @pytest.mark.parametrize("columns", [("--columns", "name,city"), ("--columns", "city")])
 def test_columns__of_both_sides(run, here, guides, suffix, columns):

@@ -49,7 +49,7 @@ def test_review__writes_a_page(run, here):
     assert "LHAM" not in (here / "page.html").read_text()
 
 
-def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
+def test_review__labels_are_read_by_report(run, here):
     report = ("report", "pairs.parquet", "-o", "report.html")
     assert run(*report, "--labels", "anna.csv").code == 0
     assert (
@@ -62,12 +62,6 @@ def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
         "1 labelled pairs of the table were judged, 1 of them right"
         in (here / "report.html").read_text()
     )
-    # Of the pairs that were reviewed only s2, o1 is one.
-    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
-    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "anna.csv")
-    assert run(*decide, "--measure", "jaccard", "-o", "out").code == 0
-    kept = (here / "out/kept/all.csv").read_text().splitlines()[1:]
-    assert [line.partition(",")[0] for line in kept] == ["s1", "s2", "o2"]
 
 
 @pytest.mark.parametrize(
@@ -98,22 +92,9 @@ def test_labels__of_a_spreadsheet_in_german(run, here):
     report = ("report", "pairs.parquet", "-o", "report.html", "--labels", "anna.csv")
     assert run(*report).code == 0
     assert "2 labelled pairs" in (here / "report.html").read_text()
-    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
-    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "anna.csv")
-    assert "by 1 of 1 pair in anna.csv" in run(*decide, "--measure", "jaccard", "-o", "out").out
     # Any table of ours is read so.
     (here / "again.csv").write_text("id_a;id_b;similarity\ns2;o1;0,6\n")
     assert run("report", "again.csv", "-o", "again.html").code == 0
-
-
-@pytest.mark.parametrize("header", ["lable", "Verdict", "decisions", "note", "checked"])
-def test_pairs__that_may_have_lost_their_labels_decide_nothing(run, here, header):
-    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
-    (here / "bad.csv").write_text(f"id_a,id_b,similarity,{header}\ns2,o1,0.9,no\n")
-    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "bad.csv")
-    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
-    assert outcome.code == 1
-    assert "bad.csv: pairs have no column 'label', yes or no" in outcome.err
 
 
 def test_labels__of_documents_that_are_not_there(run, here):

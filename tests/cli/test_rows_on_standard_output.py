@@ -17,7 +17,6 @@ ROWS = [
 ]
 RUNS = {
     "dedup": ["dedup"],
-    "dedup by pairs": ["dedup", "--pairs", "pairs.parquet"],
     "cut": ["cut", "--min-tokens", "5"],
     "cut of equal passages": ["cut", "--exact", "--min-tokens", "5"],
     "drop": ["drop", "--named-in", "ids.txt"],
@@ -30,7 +29,6 @@ def inputs(run, here, write_file):
     write_file("a.jsonl", "\n".join(ROWS[:2]))
     write_file("b.csv", f"text,n\n{ROWS[2][10:-2]},3\n")
     write_file("ids.txt", b"a.jsonl:2\n")
-    assert run("pairs", "a.jsonl", "b.csv", "-o", "pairs.parquet", "--quiet").code == 0
     return here
 
 

@@ -49,15 +49,11 @@ PAIRS = ("pairs", "docs.jsonl", "--threshold", "0.3", "--ngram", "2")
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_pairs__decide_show_and_report(run, here, documents, ending):
+def test_pairs__show_and_report(run, here, documents, ending):
     table = f"pairs.{ending}"
     assert run(*PAIRS, "-o", "pairs.parquet").code == 0
     assert run(*PAIRS, "-o", table, "--overwrite").code == 0
     assert len(values_of("pairs.parquet")) > 5
-    for name, out in ((table, "out"), ("pairs.parquet", "by")):
-        decided = run("dedup", "docs.jsonl", "--pairs", name, "--measure", "jaccard", "-o", out)
-        assert (decided.code, decided.err) == (0, "")
-    assert values_of("out/removed.parquet") == values_of("by/removed.parquet")
     # Only Parquet says of how many documents the pairs are.
     shown, expected = (
         run("report", name, "docs.jsonl", "-o", "-").out.partition("\n")[2]

@@ -219,8 +219,6 @@ _DOCUMENTS = [
     "i = keep_documents(columns='score', measure='containment')\n"
     "[i.insert_if_new(f'new{n}', text) for n, text in enumerate(texts[:20])] + [i.commit(), len(i)]",
     "i = keep_documents()\nj = neardup.open_index('kept')\n[len(j), j.remove([rows[0]['id']]).summary['removed']]",
-    "p = neardup.find_pairs(rows, id_column='id', threshold=0.6)\n"
-    "parts(neardup.choose(p, rows, id_column='id', threshold=0.7))",
 ]
 
 SNIPPETS = [

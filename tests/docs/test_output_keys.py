@@ -91,13 +91,6 @@ def test_keys__of_dedup(readme_run, capsys):
     assert set(summary["by_file"]) == set(re.findall(r"`(\w+)`", row))
 
 
-def test_keys__of_choose(capsys):
-    json_of(capsys, "pairs", PAGES, "--threshold", "0.1", "-o", "pairs.parquet")
-    by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
-    summary = json_of(capsys, "dedup", PAGES, *by_pairs, "-o", "out")
-    check("choose", "dedup", [summary])
-
-
 def test_keys__of_pairs():
     texts = ["one two three four five six", "one two three four five seven", "", None]
     ways = (

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from tests.calls import grouped
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
 from tests.oracles.measures import WEIGHTED
 from tests.oracles.weighted import weighted_jaccard
-from tests.properties.weighted_documents import ALL, SCHEMA, make_rows, passages, weigh, words_of
+from tests.properties.weighted_documents import ALL, passages, weigh, words_of
 
 words = st.lists(st.sampled_from(["the", "a", "b", "c", "d"]), max_size=9).map(" ".join)
 collections = st.lists(words, max_size=9)
@@ -125,20 +123,3 @@ def test_find_pairs__through_bands_of_weights(idf):
         assert found.pairs == exact.pairs.replace_schema_metadata(found.pairs.schema.metadata)
         assert len(exact) > 10
         assert found.summary["scheme"]["kind"] == "weighted"
-
-
-@pytest.mark.slow
-@each_of("clusters", ["survivors", "components"])
-@each_of("idf", ["smooth", "standard"])
-def test_find_pairs__decide_as_deduplication_does(idf, clusters):
-    table = pa.Table.from_pylist(make_rows(passages(6, 200)), SCHEMA)
-    options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "id_column": "id"}
-    result = neardup.deduplicate(
-        table, **grouped(clusters=clusters, num_perm=512, bands=(512, 1), **options)
-    )
-    pairs = neardup.find_pairs(table, **grouped(**options))
-    chosen = neardup.choose(
-        pairs, table, clusters=clusters, read=neardup.ReadOptions(id_column="id")
-    )
-    assert chosen.kept == result.kept
-    assert len(result.removed) > 20

@@ -169,16 +169,6 @@ def cut(table: str) -> list[Any]:
     ).kept.to_pylist()
 
 
-def choose(table: str) -> list[Any]:
-    return neardup.choose(
-        table, INPUT, measure=None, read=neardup.ReadOptions(id_column="id")
-    ).removed.to_pylist()
-
-
-def rethreshold(result: Any, table: str) -> list[Any]:
-    return result.rethreshold("0.7", table).removed.to_pylist()
-
-
 def of_dedup() -> list[Use]:
     return [
         partial(report, "dedup"),
@@ -257,10 +247,7 @@ def work_folder() -> Stored:
 
 def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
     neardup.find_pairs(INPUT, **grouped(id_column="id", **HOW)).write("pairs.parquet")
-    result = neardup.deduplicate(INPUT, **grouped(id_column="id", **HOW))
     uses = [
-        partial(choose, "pairs.parquet"),
-        partial(rethreshold, result, "pairs.parquet"),
         partial(report, "pairs.parquet", INPUT, id_column="id"),
         partial(drop, "pairs.parquet", "id_b"),
     ]

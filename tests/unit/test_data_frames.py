@@ -71,7 +71,6 @@ def test_every_call__has_labels(index, tmp_path):
     data, first, copy = frame(index), index[0], index[2]
     pairs = neardup.find_pairs(data)
     assert pairs.pairs.select(["id_a", "id_b"]).to_pylist() == [{"id_a": first, "id_b": copy}]
-    assert neardup.choose(pairs, data).removed["id"].to_pylist() == [copy]
     assert neardup.sketch(
         data, kind="minhash", text=neardup.TextOptions(ngram=2)
     ).ids.to_pylist() == list(index)
@@ -194,7 +193,6 @@ def results():
     """Yield a result of every kind."""
     yield neardup.deduplicate(TEXTS)
     yield neardup.find_pairs(TEXTS)
-    yield neardup.choose(neardup.find_pairs(TEXTS))
     yield neardup.cut(TEXTS, min_tokens=5)
     yield neardup.align(TEXTS, min_tokens=5)
     yield neardup.compare(*TEXTS[:2])

@@ -54,10 +54,6 @@ def find_pairs(folder: Path) -> None:
     assert_type(pairs, neardup.types.PairResult)
     assert_type(len(pairs), int)
     pairs.write(folder / "pairs.csv")
-    chosen = neardup.choose(
-        neardup.find_pairs(TEXTS, text=neardup.TextOptions(ngram=2)), TEXTS, keep="longest"
-    )
-    assert_type(chosen, neardup.types.DeduplicationResult)
     page = neardup.report(pairs, TEXTS)
     assert_type(page, types.Report)
     page.write(folder / "pairs.html")

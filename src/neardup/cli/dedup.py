@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
-
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, job_command
@@ -33,7 +30,6 @@ from neardup.options.groups import (
     FolderOptions,
     PrintOptions,
 )
-from neardup.options.kinds import Address
 from neardup.options.option import Options, but, option
 from neardup.runs.progress import counted, plural
 
@@ -52,7 +48,6 @@ Examples:
   neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
   neardup dedup scans/*.txt --preset ocr -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
-  neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
   neardup dedup week-37.jsonl --against idx --add -o new
   neardup dedup week-37.jsonl --against idx --against takedown.jsonl --add -o new
 """
@@ -66,13 +61,6 @@ class DedupCommandOptions(
     heading = "Output"
     in_python = frozenset({"seed", "occurrences", "tf"})
 
-    pairs: str | None = option(
-        "Decide by this table of pairs, and compare no text.",
-        Address(),
-        default=None,
-        more="Made of INPUT by `neardup pairs`; --threshold may be higher than that of the pairs.",
-        metavar="FILE",
-    )
     differs = but(
         against={
             "help": "Also remove documents similar to any in OTHER.",
@@ -99,9 +87,6 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     of each.
     """
     given: DedupCommandOptions = call.options
-    if given.pairs is not None:
-        _decide_by_pairs(call, inputs)
-        return
     from neardup.files.inputs import origins_of, resolve_paths
     from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
@@ -231,78 +216,6 @@ def _audit(audit: dict[str, Any]) -> str:
         f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
         "kept beside a similar one"
     )
-
-
-# With --pairs: documents decided by pairs that were found before.
-
-# Options of the command that do not concern the choice.
-_OF_THE_COMMAND = {"output", "format", "overwrite", "pairs", "workers", "quiet", "json"}
-
-
-def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
-    from neardup.engine.opening import open_workspace
-    from neardup.engine.threads import ThreadEngine
-    from neardup.files.inputs import STANDARD_INPUT, origins_of
-    from neardup.jobs.choose import choose_documents
-    from neardup.options.documents import ChooseOptions
-    from neardup.options.groups import WorkspaceOptions
-    from neardup.options.option import no_effect
-    from neardup.stages.by_pairs import open_pair_table
-
-    given: DedupCommandOptions = call.options
-    pairs = given.pairs or ""
-    if pairs == STANDARD_INPUT and STANDARD_INPUT in inputs:
-        message = "INPUT and --pairs cannot both be standard input"
-        raise click.UsageError(message)
-    # Options from a file may be set: the pairs were found with them.
-    known = {*ChooseOptions.known, *WorkspaceOptions.known} | _OF_THE_COMMAND
-    context = click.get_current_context()
-    for name in given.known:
-        source = context.get_parameter_source(name)
-        if source is ParameterSource.COMMANDLINE and name not in known:
-            where = "with pairs, whose texts were compared when they were found"
-            raise no_effect(name, where, "leave out pairs", "pairs")
-    options = given.part(ChooseOptions)
-    output = FolderOutput(call)
-    table = open_pair_table(pairs)
-    sources = call.sources(inputs, options)
-    output.check(sources, origins_of(table.sources), is_copy=True)
-    workspace = open_workspace(given.memory, given.work, output=output.place)
-    with workspace, call.display:
-        engine = ThreadEngine(call.runner, workspace)
-        result = choose_documents(engine, sources, table, options)
-        output.write(result)
-    output.print_result(result.summary, _report_by_pairs(result.summary, pairs, output))
-
-
-def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutput) -> str:
-    condition = summary["measure"]
-    if summary["threshold"] is not None:
-        condition += f" >= {summary['threshold']:g}"
-    coverage = ""
-    if summary["pairs_method"] == "minhash":
-        coverage = (
-            ", which bands found: one at their threshold with probability "
-            f"{summary['predicted_recall']:.4f}"
-        )
-    lines = [
-        f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
-        f"{summary['documents_removed']:,} removed",
-        f"similar: {condition}, by {summary['pairs_at_threshold']:,} of "
-        f"{counted(summary['pairs'], 'pair')} in {pairs}{coverage}",
-    ]
-    if summary["pairs"] and not summary["least_threshold_is_stated"]:
-        lines.append(
-            f"{pairs} does not say from which threshold on it has all pairs; its least similarity "
-            f"is taken for that, {summary['least_threshold']:g}"
-        )
-    lines += table_by_file(summary)
-    lines += describe_ids(summary)
-    if "removed_beyond_survivors" in summary:
-        more = counted(summary["removed_beyond_survivors"], "document")
-        lines.append(f"components remove {more} more than survivors")
-    lines += wording.ending(summary, has_folder=True)
-    return "\n".join([*lines, written(summary, output)])
 
 
 _PLAN_EPILOG = """\b

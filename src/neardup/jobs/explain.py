@@ -15,7 +15,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.index.index import check_restored
 from neardup.matching.bands import Banding
-from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
+from neardup.matching.measures import Measure, make_measure
 from neardup.matching.verify import similar_to_first
 from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import ReadingPlan, with_frequencies
@@ -55,8 +55,8 @@ class ExplainResult:
 
     ``other`` is the keeper of a removed document; for a kept document, its nearest neighbour among
     all kept ones, None if no other shares a shingle with it. ``comparison`` is None if a text or
-    the scheme is unknown, ``removal``, the row of ``removed.parquet``, None for a kept document,
-    ``threshold`` None if a table of pairs does not state it. ``note`` says what is missing and why.
+    the weights are unknown, ``removal``, the row of ``removed.parquet``, None for a kept document.
+    ``note`` says what is missing and why.
     """
 
     document: Document
@@ -66,7 +66,7 @@ class ExplainResult:
     cluster_id: int
     cluster_size: int
     measure: str
-    threshold: float | None
+    threshold: float
     note: str = ""
 
     def __repr__(self) -> str:
@@ -121,9 +121,9 @@ class ExplainResult:
             gone = f"; {counted(n_removed, 'document')} removed in favour of it"
             return f"{own} was kept{gone if n_removed else ''}"
         noted = self.removal["similarity"]
-        why = "" if noted is None else f": {self.measure} similarity {_number(noted)}"
-        if noted is not None and self.threshold is not None:
-            why += f", threshold {self.threshold:g}"
+        why = ""
+        if noted is not None:
+            why = f": {self.measure} similarity {_number(noted)}, threshold {self.threshold:g}"
         if self.removal["exact_copy"]:
             why = ": it has the same tokens"
         where = {"input": "", "against": " of the other collection", "index": " of the index"}
@@ -181,13 +181,11 @@ def explain_document(
     number = _number_of(outcome, identifier)
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
     summary = outcome.summary
-    scheme = restore_scheme(summary, tokenizer)
+    scheme: DecidingScheme | None = restore_scheme(summary, tokenizer)
     note = ""
     if summary["reading"]["input_format"] == "bytes":
         scheme, note = None, "documents are bytes, so nothing is compared again"
-    elif scheme is None:
-        note = "how the documents were compared is not known, so nothing is compared again"
-    elif scheme.reading.needs_frequencies:
+    elif scheme and scheme.reading.needs_frequencies:
         with runner.stage("count"):
             scheme = _weighed(scheme, outcome, against)
         if scheme is None:
@@ -236,11 +234,9 @@ def _number_of(outcome: Outcome, identifier: object) -> int:
 
 
 def _read_kept(outcome: Outcome, number: int) -> Document:
-    """Return a kept document, without text if unavailable."""
+    """Return a kept document with its text."""
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
-    text = None
-    if outcome.summary["input_files"]:
-        text = outcome.texts("kept", row["file"], [row["row"]])[0]
+    text = outcome.texts("kept", row["file"], [row["row"]])[0]
     return Document(str(row["id"]), row["file"], row["row"], text)
 
 
@@ -359,15 +355,12 @@ class DecidingScheme:
 
 def restore_scheme(
     summary: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
-) -> DecidingScheme | None:
-    """Restore the scheme of a summary, None without shingles.
+) -> DecidingScheme:
+    """Restore the scheme of a summary.
 
-    A decision uses no shingles for pairs of another measure, or of unknown shingles. ``tokenizer``
-    is the file or the function of the deduplication, if it had one.
+    ``tokenizer`` is the file or the function of the deduplication, if it had one.
     """
     described, threshold = summary["scheme"], summary["threshold"]
-    if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:
-        return None
     chosen = _tokenizer(str(described["tokenizer"]), tokenizer)
     known = {key: described[key] for key in ShingleOptions.known if key in described}
     shingles = make_shingle_scheme(**(known | {"tokenizer": chosen}))

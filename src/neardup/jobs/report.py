@@ -48,7 +48,6 @@ from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output
 from neardup.stages.selection import collections_of, tables_of
 from neardup.stages.tables import (
-    ID_COLUMNS,
     ReadCollection,
     an_id_of_others,
     kind_of_folder,
@@ -495,7 +494,7 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
 def _check_no_labels(sources: Sequence[Source]) -> None:
     """Raise if documents include labels, from several files after --labels."""
     for source in sources:
-        if {*ID_COLUMNS, LABEL} <= set(source.column_names() or ()):
+        if {"id_a", "id_b", LABEL} <= set(source.column_names() or ()):
             message = "these are labels, not documents; labels are one file"
             raise InvalidInputError(message, path=source.origin)
 

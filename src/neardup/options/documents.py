@@ -121,13 +121,6 @@ class DedupOptions(
     )
 
 
-class ChooseOptions(WhereOptions, KeepOptions, ReadingOptions):
-    """Options of the ``choose`` function."""
-
-    measure: DocumentMeasure | None = option(MEASURE, default=None, usual="that of the pairs")
-    threshold: Number | None = option(THRESHOLD, default=None, usual="that of the pairs")
-
-
 class PairOptions(
     DocumentPresetOptions, BandOptions, CountingOptions, DocumentOptions, AgainstOptions
 ):

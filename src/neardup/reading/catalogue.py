@@ -124,30 +124,24 @@ class Catalogue:
         return len(self.numbers)
 
     @classmethod
-    def of_ids(cls, ids: pa.Array) -> Catalogue:
-        """Return documents with ids as their only column."""
+    def of_none(cls) -> Catalogue:
+        """Return a collection without documents."""
         import pyarrow as pa
 
         from neardup.files.memory import MemorySource
 
+        ids = pa.array([], pa.large_string())
         return cls(
             sources=[MemorySource(pa.table({DEFAULT_ID: ids}))],
             columns=ColumnNames(id=DEFAULT_ID),
-            source_starts=np.array([0, len(ids)], np.int64),
-            numbers=RowNumbers([np.arange(1, len(ids) + 1)]),
-            n_tokens=np.zeros(len(ids), np.int8),
+            source_starts=np.zeros(2, np.int64),
+            numbers=RowNumbers([np.empty(0, np.int64)]),
+            n_tokens=np.empty(0, np.int8),
             lengths=None,
             ids=IdColumn.of(ids),
             order=None,
             text_bytes=0,
         )
-
-    @classmethod
-    def of_none(cls) -> Catalogue:
-        """Return a collection without documents."""
-        import pyarrow as pa
-
-        return cls.of_ids(pa.array([], pa.large_string()))
 
     def behind(self, ids: pa.Array) -> Catalogue:
         """Return these documents after documents known by ids only."""

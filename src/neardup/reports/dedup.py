@@ -182,11 +182,8 @@ def _facts(summary: Mapping[str, Any]) -> list[Fact]:
         Fact(f"{summary['documents_in']:,}", "documents read"),
         Fact(f"{summary['documents_kept']:,}", "stay", "kept"),
     ]
-    if copies is None:
-        facts.append(Fact(f"{n_removed:,}", "removed as duplicates", "gone"))
-    else:
-        facts.append(Fact(f"{copies:,}", "removed as exact copies", "gone"))
-        facts.append(Fact(f"{n_removed - copies:,}", "removed as near-duplicates", "gone"))
+    facts.append(Fact(f"{copies:,}", "removed as exact copies", "gone"))
+    facts.append(Fact(f"{n_removed - copies:,}", "removed as near-duplicates", "gone"))
     if summary.get("against_documents"):
         n = summary["removed_for_against"]
         facts.append(Fact(f"{n:,}", "of these for the other collection", "gone"))
@@ -201,7 +198,7 @@ def _by_file(summary: Mapping[str, Any]) -> Table:
         n_in, n = each["documents_in"], each["documents_removed"]
         name = shortened(str(each["file"] or "(no file)"))
         share = percent(n / n_in if n_in else 0.0)
-        rows.append((name, n_in, n_in - n, n, each.get("exact_copies"), share))
+        rows.append((name, n_in, n_in - n, n, each["exact_copies"], share))
     note = ""
     if others:
         note = (
@@ -219,7 +216,7 @@ def _by_file_chart(summary: Mapping[str, Any]) -> list[Chart]:
     parts = {"stay": "kept", "near-duplicates": "gone", "exact copies": "other"}
     drawn = []
     for each in rows[:_MOST_BARS]:
-        copies = each.get("exact_copies") or 0
+        copies = each["exact_copies"]
         n = each["documents_removed"]
         drawn.append((str(each["file"]), (each["documents_in"] - n, n - copies, copies)))
     description = "Documents that stay and that were removed."
@@ -285,11 +282,9 @@ def _rule(summary: Mapping[str, Any]) -> str:
     threshold, measure = summary["threshold"], summary["measure"]
     if summary["keep"] == "none":
         return "All documents with the same tokens were removed; each names a copy."
-    if threshold is None:
-        return "A document was removed if the table of pairs names it with one that stays."
-    scheme = summary["scheme"] or {}
-    many = _UNITS.get(scheme.get("tokenizer", ""), "tokens")
-    if scheme.get("ngram", 1) > 1:
+    scheme = summary["scheme"]
+    many = _UNITS.get(scheme["tokenizer"], "tokens")
+    if scheme["ngram"] > 1:
         many = f"runs of {scheme['ngram']} {many}"
     shared = _SHARED.get(measure, "{many} are compared by {measure}")
     shared = shared.format(many=many, share=f"{100 * threshold:.10g} %", measure=measure)

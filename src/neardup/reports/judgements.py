@@ -18,7 +18,6 @@ from neardup.tables import Bools
 LABEL, NOTE = "label", "note"
 YES, NO, UNSURE = "yes", "no", "unsure"
 UNJUDGED = ""
-_WORDS = frozenset((YES, NO, UNSURE))
 _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING[UNSURE] = UNSURE
@@ -88,32 +87,22 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     if LABEL in names:
         words = _meanings(table[LABEL], called)
         if words and not any(words):
-            raise no_judgement(called)
+            message = (
+                f"column {LABEL!r} is empty in every row, so that no pair is judged; write {YES}, "
+                f"{NO} or {UNSURE} there, or leave the column out if all of these pairs are the "
+                "same"
+            )
+            raise InvalidInputError(message, path=called)
     elif any(not _is_of_pairs(name) for name in names):
         # Without the column every pair would count as right.
-        raise _no_label("labels have", names, path)
+        message = (
+            f"labels have no column {LABEL!r}, yes or no; columns are {_listed(names)}. If one of "
+            f"these says so, call it {LABEL!r}; if all of these pairs are the same, leave it out"
+        )
+        raise InvalidInputError(message, path=path)
     found = Judgements(ids_a, ids_b, words, notes)
     _check_agrees_with_itself(found, called)
     return found
-
-
-def no_judgement(name: str) -> InvalidInputError:
-    """Return the error for a column of empty labels."""
-    message = (
-        f"column {LABEL!r} is empty in every row, so that no pair is judged; write {YES}, {NO} or "
-        f"{UNSURE} there, or leave the column out if all of these pairs are the same"
-    )
-    return InvalidInputError(message, path=name)
-
-
-def words_of_pairs(table: pa.Table, name: str, first: int) -> list[str] | None:
-    """Return the judgement of each row, None without labels."""
-    names = table.column_names
-    if LABEL in names:
-        return _meanings(table[LABEL], name, first)
-    if any(_may_be_label(each, table[each]) for each in names if not _is_of_pairs(each)):
-        raise _no_label("pairs have", names, name)
-    return None
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:
@@ -124,46 +113,17 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _no_label(what: str, names: Sequence[str], path: str | None) -> InvalidInputError:
-    message = (
-        f"{what} no column {LABEL!r}, yes or no; columns are {_listed(names)}. If one of these "
-        f"says so, call it {LABEL!r}; if all of these pairs are the same, leave it out"
-    )
-    return InvalidInputError(message, path=path)
-
-
 def _is_of_pairs(name: str) -> bool:
     return name in _OF_PAIRS or name.endswith(_OF_BOTH)
-
-
-def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
-    """Return whether a column's name or values suggest labels.
-
-    Numbers and booleans are labels only in a column such as ``gold_label``, not ``exact_copy``.
-    """
-    # Only reviewers write notes.
-    if name == NOTE:
-        return True
-    try:
-        values = column.unique()
-    except pa.ArrowNotImplementedError:
-        # Lists and other nested values are not labels.
-        return False
-    if len(values) > 2 * len(_MEANING):
-        return False
-    words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
-    meanings = _MEANING.keys() if LABEL in name.casefold() else _WORDS
-    return bool(words) and words <= meanings
 
 
 def _word(value: Any) -> str:
     return UNJUDGED if value is None else str(value).strip().lower()
 
 
-def _meanings(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
-    """Return a column's judgements, with rows numbered from ``first``."""
+def _meanings(column: pa.ChunkedArray, name: str) -> list[str]:
     words = [_word(value) for value in column.to_pylist()]
-    for number, word in enumerate(words, first):
+    for number, word in enumerate(words, 1):
         if word and word not in _MEANING:
             message = f"label must be one of {', '.join(_MEANING)}; got {word!r}"
             raise InvalidInputError(message, path=name, row=number)

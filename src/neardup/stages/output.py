@@ -362,7 +362,7 @@ class ShownTexts:
     """Rows of removed documents and their keepers, with texts.
 
     Each file is read once. Keepers' texts of the other collection are read only if ``against`` is
-    given, and no texts if only ids of the documents are known. ``removed`` and ``keepers`` are rows
+    given. ``removed`` and ``keepers`` are rows
     in the table of removed documents, of documents and of keepers with texts.
     """
 
@@ -383,8 +383,6 @@ class ShownTexts:
         self._rows = dict(zip(places.tolist(), rows, strict=True))
         self._texts: dict[tuple[Side, str, int], str] = {}
         self._other: dict[str, FoundText] = {}
-        if not outcome.summary["input_files"]:
-            return
         wanted: dict[tuple[Side, str], set[int]] = {}
         other: set[str] = set()
         for row in map(self._rows.__getitem__, removed):

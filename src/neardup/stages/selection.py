@@ -42,12 +42,11 @@ def list_documents(
     columns: ColumnNames,
     *,
     skip_bad: bool,
-    with_lengths: bool = False,
 ) -> Catalogue:
-    """List documents and ids, with text lengths if asked."""
+    """List documents and ids."""
     # Texts are not split into tokens.
     scheme = shingle_scheme(ShingleOptions())
-    plan = ReadingPlan(columns, scheme, skip_bad=skip_bad, with_lengths=with_lengths)
+    plan = ReadingPlan(columns, scheme, skip_bad=skip_bad)
     return engine.read([(sources, plan)], list_block).catalogues[0]
 
 
@@ -415,7 +414,8 @@ def count_documents(
 def count_by_file(own: Catalogue, other: Catalogue, assignment: Assignment) -> dict[str, Any]:
     """Count documents by file, with ``other`` numbered first."""
     for_other = assignment.keepers < len(other)
-    removed_as = {"removed_for_against": for_other & ~assignment.stays}
-    if assignment.copies_are_known:
-        removed_as["exact_copies"] = assignment.exact
+    removed_as = {
+        "removed_for_against": for_other & ~assignment.stays,
+        "exact_copies": assignment.exact,
+    }
     return count_documents(FileRanges.of(own), own.is_document, assignment.stays, removed_as)

@@ -235,36 +235,3 @@ class ReadCollection:
         return read_rows_by_id(
             self.sources, self.columns, ids, runner, names=names, skip_bad=self.skip_bad
         )
-
-
-ID_COLUMNS = ("id_a", "id_b")
-READING_PAIRS = "pairs"
-"""Stage in which pairs are read, or looked up."""
-
-
-def check_columns(table: pa.Table, names: Sequence[str], of: str) -> None:
-    """Raise unless the table has each column exactly once."""
-    for name in names:
-        if table.column_names.count(name) != 1:
-            columns = ", ".join(map(repr, table.column_names))
-            wanted = f"{', '.join(names[:-1])} and {names[-1]}"
-            message = (
-                f"{of} has no column {name!r}, or several; pairs are {wanted}, as "
-                f"`neardup pairs` writes them, and not {columns}"
-            )
-            raise InvalidInputError(message)
-
-
-def read_ids(table: pa.Table, name: str, of: str) -> pa.Array:
-    """Return a column of ids as one array."""
-    ids = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], pa.string())
-    if pa.types.is_dictionary(ids.type):
-        ids = ids.dictionary_decode()
-    is_text = pa.types.is_large_string(ids.type) or pa.types.is_string(ids.type)
-    if ids.null_count or not (is_text or pa.types.is_integer(ids.type)):
-        message = (
-            f"{of}: column {name!r} holds {ids.type} values, or nulls; ids are strings or whole "
-            "numbers"
-        )
-        raise InvalidInputError(message)
-    return ids

@@ -90,7 +90,6 @@ def functions(tmp_path_factory):
     pairs = neardup.find_pairs(TEXTS)
     return {
         "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **grouped(**options)),
-        "choose": lambda **options: neardup.choose(pairs, TEXTS, **grouped(**options)),
         "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **grouped(**options)),
         "compare": lambda **options: neardup.compare(*TEXTS, **grouped(**options)),
         "similarity": lambda **options: neardup.similarity(*TEXTS, **grouped(**options)),

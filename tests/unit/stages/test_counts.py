@@ -92,15 +92,3 @@ def test_summary__by_file(files):
         ],
         "others": None,
     }
-
-
-def test_summary__by_file_of_pairs(files):
-    (files / "in/a.jsonl").write_text((files / "in/a.jsonl").read_text().replace("{}\n", ""))
-    pairs = neardup.find_pairs(files / "in", threshold=1, text=neardup.TextOptions(ngram=1))
-    chosen = neardup.choose(pairs, files / "in").summary["by_file"]
-    compared = neardup.deduplicate(
-        files / "in", threshold=1, text=neardup.TextOptions(ngram=1)
-    ).summary["by_file"]
-    for each in compared["counts"]:
-        del each["exact_copies"]
-    assert chosen == compared

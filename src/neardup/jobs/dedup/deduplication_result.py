@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
-from neardup.matching.measures import Number
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
-from neardup.stages.options import OF_INPUTS
 from neardup.stages.selection import (
     KeeperIds,
     Selection,
@@ -66,11 +63,10 @@ class DeduplicationResult(Selection):
     def headline(self) -> str:
         """Return the counts of documents kept and removed."""
         counts = self.summary
-        copies = counts["exact_copies"]
         return (
             f"{counted(counts['documents_in'], 'document')}: "
-            f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed"
-            + ("" if copies is None else f", {copies:,} of those exact copies")
+            f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed, "
+            f"{counts['exact_copies']:,} of those exact copies"
         )
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
@@ -88,8 +84,7 @@ class DeduplicationResult(Selection):
         collection of the keeper: ``input``, ``against``, or ``index`` for an index in addition to
         other documents; or a denied document of an index: ``denied-exact``, with the same tokens,
         or ``denied-estimated``, with an estimated similarity; ``kept_file`` and ``kept_row``, the
-        position of the keeper, null in an index. After a decision by pairs, ``exact_copy`` is null,
-        and so is a similarity that no pair has.
+        position of the keeper, null in an index.
         """
         return self._removed_rows(self._removed_numbers())
 
@@ -104,67 +99,6 @@ class DeduplicationResult(Selection):
         includes a representative from the collection compared ``against``.
         """
         return self._cluster_rows(self._find_clusters(), self._document_numbers())
-
-    def rethreshold(
-        self,
-        threshold: Number,
-        pairs: Any,
-        *,
-        progress: Progress | None = None,
-    ) -> DeduplicationResult:
-        """Deduplicate again at another threshold by existing pairs.
-
-        Parameters
-        ----------
-        threshold
-            Least similarity, in (0, 1], an exact decimal; not below the threshold of the pairs.
-        pairs
-            Pairs of the same documents, as for ``choose``, by the same measure of the same
-            shingles.
-        progress
-            As for ``deduplicate``.
-
-        Returns
-        -------
-        The result of ``choose`` for these documents, with the ``keep`` and ``clusters`` of this
-        result.
-
-        Raises
-        ------
-        InvalidParameterError, InvalidInputError, ReadError
-            As ``choose``; and if documents were compared ``against`` others, because the pairs are
-            of one collection.
-        """
-        from neardup.stages.by_pairs import (
-            agree_on_terms,
-            check_same_documents,
-            check_same_shingles,
-            decide_by_pairs,
-            open_pair_table,
-        )
-
-        if len(self._other):
-            message = (
-                "pairs do not say which documents are similar to those that these were compared "
-                "against; deduplicate again with the other threshold"
-            )
-            raise InvalidParameterError(message, "against")
-        n_documents = int(self._documents.is_document.sum())
-        with Runner(self.summary["workers"], progress, "write") as runner:
-            source = open_pair_table(pairs)
-            terms = agree_on_terms(source, self.summary["measure"], threshold)
-            check_same_documents(source, n_documents)
-            check_same_shingles(source, self.summary["scheme"])
-            assignment, summary = decide_by_pairs(
-                self._documents,
-                source,
-                terms,
-                runner,
-                keep=self.summary["keep"],
-                clusters=self.summary["clusters"],
-            )
-        summary |= {name: value for name, value in self.summary.items() if name in OF_INPUTS}
-        return DeduplicationResult(self._documents, self._other, assignment, summary)
 
     def explain(
         self,
@@ -222,15 +156,12 @@ class DeduplicationResult(Selection):
         keepers = self._assignment.keepers[gone]
         similarities = self._assignment.similarities[gone]
         kept_files, kept_rows = self._keeper_places(keepers)
-        are_copies = pa.array(self._assignment.exact[gone])
-        if not self._assignment.copies_are_known:
-            are_copies = pa.nulls(len(gone), pa.bool_())
         return pa.table(
             {
                 "id": self._own_ids.take(gone),
                 "kept_id": self._keeper_ids.take(keepers),
                 "similarity": pa.array(similarities, mask=np.isnan(similarities)),
-                "exact_copy": are_copies,
+                "exact_copy": pa.array(self._assignment.exact[gone]),
                 "file": self._documents.document_files(gone),
                 "row": self._documents.numbers[gone],
                 "kept_in": self._keeper_sides(gone),

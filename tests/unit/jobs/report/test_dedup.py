@@ -139,14 +139,6 @@ def test_report_of_dedup__of_other_options(
     assert said in words_of(page_of(tmp_path / "out"))
 
 
-def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -> None:
-    pairs = neardup.find_pairs(inputs, threshold="0.7")
-    neardup.choose(pairs, inputs).write(tmp_path / "out")
-    text = words_of(page_of(tmp_path / "out"))
-    assert "removed as duplicates" in text
-    assert "if the table of pairs names it" in text or "jaccard of at least 0.7" in text
-
-
 def test_report_of_dedup__hostile_texts_and_ids_are_text(tmp_path: Path) -> None:
     evil = '</script><script>alert(1)</script><img src=x onerror=alert(2)> "\u202e'
     path = tmp_path / "evil.jsonl"
