@@ -1,5 +1,12 @@
 """The options of every command, by the words of its name."""
 
-from neardup.cli.configuration import all_options
+from importlib import import_module
 
-COMMANDS = {name: tuple(options.values()) for name, options in all_options().items()}
+from neardup.cli import COMMANDS as MODULES
+
+COMMANDS = {}
+for name, (module, _) in MODULES.items():
+    command = getattr(import_module(module), name)
+    members = getattr(command, "commands", None)
+    named = {f"{name} {each}": members[each] for each in members} if members else {name: command}
+    COMMANDS |= {words: tuple(each.entries.values()) for words, each in named.items()}

@@ -117,4 +117,4 @@ def test_sketch__of_ascii_is_that_of_text_with_the_tokenizer_bytes(here, write_f
 def test_commands_of_texts__refuse_bytes(run, files, command):
     outcome = run(*command.split(), "--input-format", "bytes")
     assert outcome.code == 2
-    assert "; bytes are compared by dedup, pairs and sketch; passages, cuts and" in outcome.err
+    assert "Invalid value for '--input-format': 'bytes' is not one of " in outcome.err

@@ -62,7 +62,6 @@ def test_commands(offered):
         ("dedup --measure max", ["plain,max-containment"]),
         ("dedup --measure=ja", ["plain,jaccard"]),
         ("dedup --clusters ", ["plain,survivors", "plain,components"]),
-        ("dedup --tokenizer w", ["file,w", "plain,words", "plain,whitespace"]),
     ],
 )
 def test_options_and_values(offered, line, expected):

@@ -1,12 +1,10 @@
-"""``--preset``: what it chooses, who takes it, and that what is typed or configured wins."""
+"""``--preset``: what it chooses, who takes it, and that what is typed wins."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-
-from neardup.options.presets import PRESETS
 
 CLEAN = "The plaintiff may at any time before trial dismiss his action upon payment of costs."
 NOISY = "Thc plaintiif may at any tirne before trial disrniss his action upon paymcnt of cos1s."
@@ -83,11 +81,3 @@ def test_index_of_documents__has_its_own(run, texts):
         assert outcome.err.startswith("error: --preset has no effect with an index")
     outcome = run("search", "idx", "a.jsonl", "--preset", "ocr", "-o", "out.csv")
     assert outcome.err.startswith("error: --preset has no effect on an index of documents")
-
-
-@pytest.mark.parametrize("wrong", ["list", "editions"])
-def test_dedup__says_which_there_are(run, texts, wrong):
-    outcome = run("dedup", "a.jsonl", "--preset", wrong, "-o", "out")
-    assert outcome.code == 2
-    for name in ("ocr", "titles"):
-        assert f"{name}: {PRESETS[name].purpose}" in outcome.err

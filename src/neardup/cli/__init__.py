@@ -61,21 +61,6 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            # Click looks for similar names among the commands that are loaded: none.
-            from difflib import get_close_matches
-
-            close = get_close_matches(args[0], list(COMMANDS), 1)
-            if args[0] in COMMANDS or not close:
-                raise
-            message = f"No such command {args[0]!r}. Did you mean {close[0]!r}?"
-            raise click.UsageError(message, ctx=ctx) from error
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
@@ -87,8 +72,7 @@ class _LazyGroup(click.Group):
     epilog="Example:  neardup dedup corpus/*.jsonl -o clean",
 )
 @click.version_option(__version__, prog_name="neardup")
-@click.option("--no-config", is_flag=True, help="Take no options from neardup.toml.")
-def cli(no_config: bool) -> None:
+def cli() -> None:
     """Find near-duplicate text.
 
     Every reported pair is verified exactly; nothing is removed without direct proof.

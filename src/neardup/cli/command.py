@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from neardup.cli.call import Call
-from neardup.cli.configuration import all_options, find_file, key_of, read_settings
 from neardup.errors import InvalidParameterError, on_command_line
 from neardup.options.kinds import (
     Address,
@@ -27,13 +25,8 @@ from neardup.options.kinds import (
     Switch,
     TokenizerName,
     Whole,
-    check_length,
 )
 from neardup.options.option import Option, Options
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -44,29 +37,12 @@ _HEADINGS = ("Required", "Matching", "Sketches", "Text", "Input", "Service", "Ou
 _LAST_HEADING = "Running"
 
 
-class JobOption(click.Option):
-    """An option of the command line that remembers its declaration."""
-
-    def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.entry = entry
-
-
-# Advice for an option that is given twice, where it is more than to give it once.
-_JOINED = {
-    "where": "join conditions by and",
-    "keep": "part keys by commas",
-    "output": "name one, and run the command again for the other",
-}
-
-
 class JobCommand(click.Command):
     """A command with a class of options.
 
-    Options that the command line lacks are taken from ``neardup.toml``. ``-h`` prints a line per
-    option, ``--help`` the whole description; errors name options as they are written. ``function``
-    is called with a ``Call`` that has the options, and with the arguments by name. Its docstring is
-    the description, and ``epilog`` has examples.
+    ``-h`` prints a line per option, ``--help`` the whole description; errors name options as they
+    are written. ``function`` is called with a ``Call`` that has the options, and with the arguments
+    by name. Its docstring is the description, and ``epilog`` has examples.
     """
 
     def __init__(
@@ -92,7 +68,7 @@ class JobCommand(click.Command):
             epilog=epilog,
             add_help_option=False,
         )
-        self.entries = entries
+        self.entries = {entry.name: entry for entry in entries}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return all parameters, with help options at the end."""
@@ -103,24 +79,10 @@ class JobCommand(click.Command):
         ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take options from the command line, then from ``neardup.toml``."""
-        # Completion takes no options from files.
-        if ctx.resilient_parsing:
-            return super().parse_args(ctx, args)
-        self._check_given_once(ctx, args)
-        file = None if ctx.find_root().params.get("no_config") else find_file()
-        if file is None or not {"-h", "--help"}.isdisjoint(args):
-            return super().parse_args(ctx, args)
-        ctx.default_map = read_settings(tuple(ctx.command_path.split()[1:]), file)
-        rest = super().parse_args(ctx, args)
-        taken = [
-            f"{key_of(entry)} {_shown(ctx.default_map[entry.name])} from {file}"
-            for entry in self.entries
-            if ctx.get_parameter_source(entry.name) is ParameterSource.DEFAULT_MAP
-        ]
-        if taken and not ctx.params.get("quiet"):
-            click.echo(", ".join(taken), err=True)
-        return rest
+        """Parse the command line, and refuse options that are given twice."""
+        if not ctx.resilient_parsing:
+            self._check_given_once(ctx, args)
+        return super().parse_args(ctx, args)
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
         _, _, order = self.make_parser(ctx).parse_args(list(args))
@@ -132,8 +94,7 @@ class JobCommand(click.Command):
             if each.is_flag and not each.secondary_opts:
                 continue
             if each.name in given:
-                remedy = _JOINED.get(str(each.name), "give it once")
-                message = f"{each.opts[0]} is given twice, and takes one value; {remedy}"
+                message = f"{each.opts[0]} is given twice, and takes one value; give it once"
                 raise click.UsageError(message, ctx)
             given.add(str(each.name))
 
@@ -173,17 +134,13 @@ class JobCommand(click.Command):
             heading: [] for heading in (*_HEADINGS, _LAST_HEADING)
         }
         for each in self.get_params(ctx):
-            record = each.get_help_record(ctx)
-            if record is None or not isinstance(each, click.Option):
-                continue
-            if not isinstance(each, JobOption):
-                sections[_LAST_HEADING].append(record)
-                continue
-            entry = each.entry
-            heading = "Required" if entry.is_required else entry.heading or _LAST_HEADING
-            if is_brief:
-                record = (_brief_spelling(entry), entry.help)
-            sections[heading].append(record)
+            record, entry = each.get_help_record(ctx), self.entries.get(each.name or "")
+            heading = _LAST_HEADING
+            if entry is not None:
+                heading = "Required" if entry.is_required else entry.heading or heading
+                record = (_brief_spelling(entry), entry.help) if is_brief else record
+            if record is not None:
+                sections[heading].append(record)
         return {heading: records for heading, records in sections.items() if records}
 
 
@@ -248,33 +205,22 @@ def _showing_logs() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return " and ".join(value) if isinstance(value, list) else str(value)
-
-
 def spell_options(error: InvalidParameterError, command: click.Command) -> str:
     """Return an error's message with the command's spelling of parameters.
 
     Values in quotes and names of files are left alone, whatever they read.
     """
-    known: dict[str, str] = {}
-    if any("_" in name for name in error.parameters):
-        # Options of other commands, whose names are not English words.
-        others = (entry for entries in all_options().values() for entry in entries.values())
-        known = {entry.name: entry.spelling[-1] for entry in others if "_" in entry.name}
-    known |= {option: option for parameter in command.params for option in parameter.opts}
-    # An option may be written otherwise than it is called in Python.
-    known |= {parameter.name: parameter.opts[-1] for parameter in command.params if parameter.name}
     # The parameter ``data`` of functions is INPUT on the command line.
-    known["data"] = "INPUT"
-    named = {name: ("--" + name.replace("_", "-"), name) for name in error.parameters}
-    options = {
-        name: next(known[key] for key in keys if key in known)
-        for name, keys in named.items()
-        if not known.keys().isdisjoint(keys)
-    }
+    known = {"data": "INPUT"}
+    for parameter in command.params:
+        known |= {option: option for option in parameter.opts}
+        known[str(parameter.name)] = parameter.opts[-1]
+    options = {}
+    for name in error.parameters:
+        flag = "--" + name.replace("_", "-")
+        # An option of another command is no English word.
+        unknown = flag if "_" in name and name.isidentifier() else name
+        options[name] = known.get(flag, known.get(name, unknown))
     message = on_command_line(error.in_both)
     words = list(map(re.escape, options))
     if not words:
@@ -283,29 +229,8 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
     return re.sub(pattern, lambda found: options[found[0]], message)
 
 
-# Completions of values that click does not know.
-
-
-def complete_paths(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Leave the completion of paths to the shell."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(incomplete, type="file")]
-
-
-def complete_tokenizers(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Return names of tokenizers, and paths, as completions."""
-    from click.shell_completion import CompletionItem
-
-    # Paths come first: bash drops earlier completions for them.
-    return [
-        *complete_paths(ctx, param, incomplete),
-        *(CompletionItem(name) for name in TokenizerName.names if name.startswith(incomplete)),
-    ]
+# Any path, glob or URL, which a shell completes as a path.
+_PLACE = click.Path(readable=False)
 
 
 def argument(
@@ -314,17 +239,10 @@ def argument(
     *,
     nargs: int = 1,
     required: bool = True,
-    type: Any = None,  # noqa: A002
+    type: Any = _PLACE,  # noqa: A002
 ) -> click.Argument:
-    """Make a positional argument, completed as a path."""
-    return click.Argument(
-        [name],
-        nargs=nargs,
-        required=required,
-        metavar=metavar,
-        type=type,
-        shell_complete=complete_paths if type is None else None,
-    )
+    """Make a positional argument, by default a path, glob or URL."""
+    return click.Argument([name], nargs=nargs, required=required, metavar=metavar, type=type)
 
 
 INPUTS = argument("inputs", "INPUT...", nargs=-1)
@@ -346,33 +264,6 @@ class TargetType(click.Path):
         return super().convert(str(target), param, ctx) if isinstance(target, Path) else target
 
 
-class WholeType(click.types.IntParamType):
-    """A whole number, with long texts left out of messages."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value as a whole number."""
-        if isinstance(value, str):
-            try:
-                check_length("a whole number", value)
-            except InvalidParameterError as error:
-                self.fail(str(error), param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class ChoiceType(click.Choice[str]):
-    """A choice that refuses other commands' values with a reason."""
-
-    def __init__(self, kind: Choice) -> None:
-        super().__init__(kind.values)
-        self._kind = kind
-
-    def get_invalid_choice_message(self, value: Any, ctx: Any) -> str:
-        """Return click's message, and the reason if any."""
-        message = super().get_invalid_choice_message(value, ctx)
-        advice = self._kind.advice(value)
-        return f"{message.removesuffix('.')}; {advice}." if advice else message
-
-
 def _as_click(entry: Option) -> click.Option:
     settings: dict[str, Any] = {"type": _type_of(entry.kind), "metavar": entry.metavar}
     flags = entry.spelling
@@ -381,14 +272,9 @@ def _as_click(entry: Option) -> click.Option:
         settings["default"] = None
     elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
-    if isinstance(entry.kind, TokenizerName):
-        settings["shell_complete"] = complete_tokenizers
-    elif isinstance(entry.kind, Documents | Address):
-        settings["shell_complete"] = complete_paths
     text = f"{entry.help} {entry.more}".rstrip() + _default_of(entry)
-    return JobOption(
+    return click.Option(
         [*flags, entry.name],
-        entry=entry,
         required=entry.is_required,
         multiple=entry.is_repeatable,
         help=text,
@@ -420,11 +306,13 @@ def _brief_spelling(entry: Option) -> str:
 
 def _type_of(kind: Kind) -> Any:
     if isinstance(kind, Whole):
-        return WholeType()
+        return click.INT
     if isinstance(kind, Choice):
-        return ChoiceType(kind)
+        return click.Choice(kind.values)
     if isinstance(kind, PathOrUrl):
         return TargetType()
     if isinstance(kind, Location):
         return click.Path(path_type=Path, dir_okay=not kind.is_file)
+    if isinstance(kind, Documents | Address | TokenizerName):
+        return _PLACE
     return None

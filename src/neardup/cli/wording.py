@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from unicodedata import category
 
-import click
-
 from neardup.runs.progress import counted, plural
 
 
@@ -55,11 +53,15 @@ def describe_preset(summary: Mapping[str, Any]) -> list[str]:
     preset = summary.get("preset")
     if preset is None:
         return []
-    flags = [
-        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
-        for name, value in preset["chosen"].items()
-    ]
+    flags = _as_flags(preset["chosen"])
     return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
+
+
+def _as_flags(options: Mapping[str, Any]) -> list[str]:
+    return [
+        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
+        for name, value in options.items()
+    ]
 
 
 def describe_bands(summary: Mapping[str, Any]) -> str:
@@ -169,26 +171,10 @@ def note_single(n_single: int, ngram: int) -> str:
 
 def hints(summary: Mapping[str, Any]) -> list[str]:
     """Return the hints of a summary with the command's options."""
-    from neardup.cli.configuration import all_options
-
-    command = click.get_current_context().command
-    spelled = {str(option.name): option.opts[-1] for option in command.params}
     notes = []
     for hint in summary.get("hints", ()):
-        where, names = "", spelled
-        if hint["index"]:
-            of_index = all_options()["index build"]
-            where, names = (
-                "an index with ",
-                {name: option.spelling[-1] for name, option in of_index.items()},
-            )
-        ways = (
-            " ".join(
-                names[name] if value is True else f"{names[name]} {value}"
-                for name, value in way.items()
-            )
-            for way in hint["try"]
-        )
+        ways = (" ".join(_as_flags(way)) for way in hint["try"])
+        where = "an index with " if hint["index"] else ""
         notes.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
     return notes
 

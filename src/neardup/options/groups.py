@@ -176,14 +176,7 @@ class TextReadingOptions(ReadingOptions):
 
     input_format: TextFormat = "auto"
     differs = but(
-        input_format={
-            "kind": Choice(
-                TextFormat,
-                bytes="bytes are compared by dedup, pairs and sketch; passages, cuts and indexes "
-                "need text",
-            ),
-            "more": _BY_ENDING,
-        }
+        input_format={"kind": Choice(TextFormat), "more": _BY_ENDING},
     )
 
 

@@ -162,28 +162,19 @@ class ShareOrCount(Kind):
 
 
 class Choice(Kind):
-    """A value of a ``Literal``, listed as ``listed`` in messages.
+    """A value of a ``Literal``, listed as ``listed`` in messages."""
 
-    ``elsewhere`` explains values that only other jobs have.
-    """
-
-    def __init__(self, literal: Any, listed: str = "", **elsewhere: str) -> None:
+    def __init__(self, literal: Any, listed: str = "") -> None:
         self.values = _values_of(literal)
         plain = " or ".join(self.values)
         if len(self.values) != 2:
             plain = f"one of {', '.join(self.values)}"
-        self.listed, self.elsewhere = listed or plain, elsewhere
+        self.listed = listed or plain
 
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str) or value not in self.values:
-            message = f"{name} must be {self.listed}, got {value!r}"
-            advice = self.advice(value) if isinstance(value, str) else ""
-            raise InvalidParameterError(f"{message}; {advice}" if advice else message)
+            raise _unlike(name, self.listed, value)
         return value
-
-    def advice(self, value: str) -> str:
-        """Return advice on an invalid value, possibly empty."""
-        return self.elsewhere.get(value, "")
 
 
 class Flag(Kind):

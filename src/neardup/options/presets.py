@@ -105,31 +105,15 @@ def passages_for(preset: str | None) -> PassagePreset:
     return NO_PRESET if preset is None else PRESETS[preset].passages or NO_PRESET
 
 
-class PresetChoice(Choice):
-    """The name of a preset, explained in messages."""
-
-    @property
-    def described(self) -> str:
-        """Return the names and purposes."""
-        return "; ".join(
-            f"{name}: {preset.purpose}" for name, preset in PRESETS.items() if name in self.values
-        )
-
-    def advice(self, value: str) -> str:
-        """Return the presets of this job."""
-        return (
-            f"{value} is for other jobs; {self.described}" if value in PRESETS else self.described
-        )
-
-
 def preset_option(literal: Any) -> Any:
     """Declare the preset option of a job by preset names."""
-    kind = PresetChoice(literal)
+    kind = Choice(literal)
+    described = "; ".join(f"{name}: {PRESETS[name].purpose}" for name in kind.values)
     return option(
         "Options that suit a kind of text.",
         kind,
         default=None,
-        more=f"{kind.described}. Options that are given go before those of the preset.",
+        more=f"{described}. Options that are given go before those of the preset.",
     )
 
 
@@ -151,9 +135,10 @@ class PresetOptions(Options):
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options of the given preset, possibly none."""
-        name, kind = given.get("preset"), cls.known["preset"].kind
-        if not (isinstance(name, str) and isinstance(kind, PresetChoice) and name in kind.values):
+        name = given.get("preset")
+        if name is None:
             return {}
+        cls.known["preset"].given(name)
         row = cls.row(PRESETS[name], given)
         return {key: value for key, value in row.items() if key in cls.known}
 
