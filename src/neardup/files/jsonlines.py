@@ -456,64 +456,79 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
     return values
 
 
-# What a string of JSON consists of: characters that stand for themselves, and escapes of one.
-_PARTS = re.compile(r"[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+# Escapes of one character each in a string of JSON.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)")
 
 
 def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
     """Cut spans out of text strings, keeping all other bytes."""
-    rows = [raw[index].decode(errors="surrogateescape") for index in range(len(raw))]
-    places = [[_string_in(row, name) for row in rows] for name in cuts.columns]
-    parts = [cuts.holes()]
-    if len(places) > 1:
-        lengths = [
-            np.array([_parts_of(row[a:b])[0][-1] for row, (a, b) in zip(rows, column, strict=True)])
-            for column in places
+    rows = [raw[index] for index in range(len(raw))]
+    places = [_places_of_strings(raw, name) for name in cuts.columns]
+    strings = [
+        [
+            row[a:b].decode(errors="surrogateescape")
+            for row, (a, b) in zip(rows, column, strict=True)
         ]
-        parts = cuts.holes_of_columns(lengths)
+        for column in places
+    ]
+    parts = [cuts.holes()]
+    if len(strings) > 1:
+        parts = cuts.holes_of_columns([np.array(list(map(_length, own))) for own in strings])
     replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1]
-    pieces: list[list[tuple[int, int, str]]] = [[] for _ in rows]
-    for column, holes in zip(places, parts, strict=True):
+    pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in rows]
+    for own_places, own_strings, holes in zip(places, strings, parts, strict=True):
         for row, own in holes.by_string():
-            start, stop = column[row]
-            string = rows[row][start:stop]
-            pieces[row].append((start, stop, _in_string(own, string).cut(string, replacement)))
+            string = own_strings[row]
+            cut = _in_string(own, string).cut(string, replacement)
+            pieces[row].append((*own_places[row], cut.encode(errors="surrogateescape")))
     for number, own_pieces in enumerate(pieces):
         # From the last on, so that the places of the others stay.
         for start, stop, piece in sorted(own_pieces, reverse=True):
             rows[number] = rows[number][:start] + piece + rows[number][stop:]
-    return [row.encode(errors="surrogateescape") for row in rows]
+    return rows
 
 
-def _string_in(row: str, name: str) -> tuple[int, int]:
-    """Return the place of a string's characters, empty if none."""
-    start, stop = place_in(row, name) or (0, 0)
-    return (start + 1, stop - 1) if row[start] == '"' else (0, 0)
+def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
+    """Return the place of a string's bytes in each row, empty if none."""
+    values = JsonValues.find(raw, [name])
+    starts, stops = values.starts[0] - raw.starts + 1, values.stops[0] - raw.starts - 1
+    places = list(zip(starts.tolist(), stops.tolist(), strict=True))
+    # In rows that the kernel refuses, and as a field of a member.
+    for index in np.flatnonzero(~values.are_strings(name)).tolist():
+        row = raw[index].decode(errors="surrogateescape")
+        start, stop = place_in(row, name) or (0, 0)
+        start, stop = (start + 1, stop - 1) if row[start] == '"' else (0, 0)
+        before = len(row[:start].encode(errors="surrogateescape"))
+        string = row[start:stop].encode(errors="surrogateescape")
+        places[index] = before, before + len(string)
+    return places
+
+
+def _escapes_in(string: str) -> tuple[Int64s, Int64s]:
+    """Return the character numbers of escapes, and the surplus up to each.
+
+    The surplus is how much longer the escapes before it are than their characters.
+    """
+    spans = [match.span() for match in _ESCAPE.finditer(string)] if "\\" in string else []
+    starts, stops = np.array(spans, np.int64).reshape(-1, 2).T
+    surplus = np.append(0, np.cumsum(stops - starts - 1))
+    return starts - surplus[:-1], surplus
+
+
+def _length(string: str) -> int:
+    """Return the characters that a string of JSON stands for."""
+    return len(string) - int(_escapes_in(string)[1][-1])
 
 
 def _in_string(holes: Holes, string: str) -> Holes:
     """Convert holes of a text to its JSON string's holes."""
-    if "\\" not in string:
-        return holes
-    firsts, places = _parts_of(string)
+    characters, surplus = _escapes_in(string)
 
-    def place_of(characters: Int64s) -> Int64s:
-        parts = np.searchsorted(firsts, characters, "right") - 1
-        found: Int64s = np.minimum(places[parts] + characters - firsts[parts], len(string))
-        return found
+    def place_of(numbers: Int64s) -> Int64s:
+        places: Int64s = numbers + surplus[np.searchsorted(characters, numbers)]
+        return places
 
     return replace(holes, starts=place_of(holes.starts), stops=place_of(holes.stops))
-
-
-def _parts_of(string: str) -> tuple[Int64s, Int64s]:
-    """Return each string part's first character number and place.
-
-    A part is an escape of one character, or a run of characters. The last one is the end.
-    """
-    parts = _PARTS.findall(string) if "\\" in string else [string]
-    sizes = np.array([0, *map(len, parts)])
-    characters = np.where([False, *(part[:1] == "\\" for part in parts)], 1, sizes)
-    return np.cumsum(characters), np.cumsum(sizes)
 
 
 # Remedies by the first byte of the first row; any other byte begins text.
