@@ -51,13 +51,13 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         (
             "--method exact --audit 5",
             "--audit has no effect with --method exact, which misses nothing; leave it out, or "
-            "choose --method minhash or auto",
+            "choose --method minhash",
         ),
         *(
             (
                 f"--method exact --{option}",
                 f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
-                "--method minhash or auto",
+                "--method minhash",
             )
             for option in ("recall 0.99", "bands 9x5")
         ),

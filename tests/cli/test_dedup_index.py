@@ -199,11 +199,8 @@ REFUSED = {
     "--strip-accents, or build another index",
     "--threshold 0.5": "--threshold must be at least 0.6, for which the index was made, got 0.5; "
     "build an index with a lower one",
-    "--against b.jsonl --method exact": "--against names an index and other documents, which are "
-    "compared together by --method minhash, --clusters survivors and without an audit; choose "
-    "these, or one of the two",
-    "--against b.jsonl --engine spark": "--engine spark compares against an index alone; run once "
-    "for each",
+    "--against b.jsonl": "--against names an index and other documents; add these to it, or run "
+    "once for each",
     "--against-id-column id": "--against-id-column has no effect with an index; leave it out, or "
     "name files with --against",
     "--add --clusters components": "--clusters compares with all texts of the index, which --add "
@@ -223,29 +220,6 @@ def test_options__that_are_unlike_the_index(run, here, index, options):
     assert (found.code, found.out) == (1, "")
     assert found.err == f"error: {REFUSED[options]}\n"
     assert not (here / "out").exists()
-
-
-def test_index_and_files__in_one_run(run, here, index):
-    index.add(here / "a.jsonl", read=neardup.ReadOptions(id_column="id"))
-    write_lines(here / "more.jsonl", [{"id": "x", "text": ROWS[50]["text"]}, *ROWS[60:64]])
-    command = ("dedup", "b.jsonl", "--against", "idx", "--against", "more.jsonl")
-    found = run(*command, "--add", "-o", "out")
-    assert found.code == 0
-    rows = pq.read_table(here / "out/removed.parquet").to_pylist()
-    counts = {side: sum(row["kept_in"] == side for row in rows) for side in ("index", "against")}
-    assert min(counts.values()) > 0
-    summary = json.loads((here / "out/summary.json").read_text())
-    assert summary["removed_for_index"] == counts["index"]
-    both = sum(counts.values())
-    assert f"{counts['index']} of the {both} went for one of the index\n" in found.out
-    assert f"{summary['documents_added']} documents added to the index idx\n" in found.out
-    side = {row["kept_in"]: row["id"] for row in rows}
-    said = run("explain", "out", side["index"], "--against", "more.jsonl").out
-    assert " of the index: " in said
-    assert "the text is in the index" in said
-    said = run("explain", "out", side["against"], "--against", "more.jsonl").out
-    assert " of the other collection: " in said
-    assert "computed again: " in said
 
 
 def test_add__needs_an_index(run, here, write_texts):
@@ -268,7 +242,7 @@ def test_output__never_takes_the_index_away(run, here, index, output):
 
 @pytest.mark.parametrize(
     "options",
-    [{"clusters": "components"}, {"method": "exact"}, {"method": "auto"}, {"audit": 20}],
+    [{"clusters": "components"}, {"method": "exact"}, {"audit": 20}],
     ids=str,
 )
 def test_all_texts__as_against_the_same_documents_in_a_file(here, index, options):

@@ -49,10 +49,10 @@ DEDUP = [
     f"dedup {DOCS} --workers 3",
     *(f"dedup {DOCS} --measure {measure} --threshold 0.6" for measure in MEASURES),
     *(f"dedup {DOCS} --measure {measure} --threshold 0.7 --method exact" for measure in MEASURES),
-    *(f"dedup {DOCS} --measure {measure} --threshold 0.75 --method auto" for measure in MEASURES),
+    *(f"dedup {DOCS} --measure {measure} --threshold 0.75 --method exact" for measure in MEASURES),
     *(f"dedup {DOCS} --audit 50 --measure {measure} --threshold 0.5" for measure in MEASURES),
     f"dedup {DOCS} --audit 1000 --recall 0.5 --num-perm 32 --json",
-    f"dedup {DOCS} --audit 100 --method auto",
+    f"dedup {DOCS} --audit 100",
     *(f"dedup {DOCS} --keep {keep} --threshold 0.6" for keep in (
         "first", "longest", "shortest", "max:score", "min:score", "priority:source=a,b,c",
         "priority:source=b", "max:id",
@@ -66,7 +66,7 @@ DEDUP = [
     *(f"dedup {DOCS} --measure weighted-jaccard --idf {idf} --threshold 0.6" for idf in INVERSE),
     f"dedup {DOCS} --measure weighted-jaccard --idf unary --ngram 3 --json",
     f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method exact",
-    f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method auto --audit 50",
+    f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --audit 50",
     f"dedup {DOCS} --measure weighted-jaccard --against others.jsonl --keep longest --bands 20x4",
     *(f"dedup {DOCS} --tokenizer {name} --threshold 0.6" for name in (
         "words", "whitespace", "characters", "bytes", "tokenizer.json",
@@ -110,7 +110,7 @@ JOIN = [
     f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --method minhash",
     f"pairs {PAIRS}.csv --measure overlap --threshold 100 --against others.csv.gz",
     *(f"pairs {PAIRS}.csv --method {name} --threshold 0.5 --json"
-      for name in ("auto", "allpairs", "ppjoin", "ppjoin+")),
+      for name in ("exact", "allpairs", "ppjoin", "ppjoin+")),
     *(f"pairs {PAIRS}.csv --method minhash --measure {measure} --threshold 0.6 --json" for measure in MEASURES),
     f"pairs {PAIRS}.csv --method minhash --recall 0.8",
     f"pairs {PAIRS}.csv --method minhash --against others.jsonl",

@@ -22,7 +22,7 @@ COMMANDS = [
     f"dedup {DEBIAN} -o out",
     f"dedup {DEBIAN} -o out --threshold 0.5 --recall 0.999 --num-perm 512 --keep longest --json",
     f"dedup {DEBIAN} -o out --method exact --measure cosine --clusters components",
-    f"dedup {DEBIAN} -o out --method auto --measure containment --threshold 0.9",
+    f"dedup {DEBIAN} -o out --method exact --measure containment --threshold 0.9",
     f"dedup {DEBIAN} -o out --audit 500 --threshold 0.7",
     f"dedup {DEBIAN} -o out --measure weighted-jaccard --threshold 0.7",
     f"dedup {DEBIAN} -o out --against ../real/debian-rest.jsonl --format parquet --ngram 3",

@@ -46,7 +46,7 @@ _DEDUPLICATE = [
     "r = neardup.deduplicate('tree', ngram=3)\n[repr(r), r.removed, r.clusters, r.summary]",
     "parts(neardup.deduplicate(rows, id_column='id', measure='weighted-jaccard', tf='log', idf='smooth'))",
     "parts(neardup.deduplicate(rows, bands=(20, 5), casefold=False, unicode_form='NFKC',"
-    " strip_accents=True, occurrences='numbered', method='auto', workers=1))",
+    " strip_accents=True, occurrences='numbered', method='exact', workers=1))",
     "r = neardup.deduplicate('docs.csv')\nr.write('out')\npathlib.Path('out/removed/docs.csv').read_text()",
     "r = neardup.deduplicate(rows)\nr.write('out', format='parquet')\n"
     "import pyarrow.parquet as pq\n"

@@ -26,7 +26,7 @@ SUMMARY = {
     "seconds": {"read": 0.5, "write": 0.1},
     "peak_memory_bytes": 300,
     "versions": {"neardup": "0.1.0"},
-    "method_choice": {"exact": 0.25},
+    "audit": {"recall": 0.25},
 }
 
 
@@ -34,7 +34,7 @@ SUMMARY = {
     ("change", "is_noticed"),
     [
         ({"documents_in": 5}, True),
-        ({"method_choice": {"exact": 0.26}}, True),
+        ({"audit": {"recall": 0.26}}, True),
         ({"seconds": {"read": 0.5}}, True),
         ({"more": 1}, True),
         ({"seconds": {"read": 0.7, "write": 3}}, False),

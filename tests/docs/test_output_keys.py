@@ -72,11 +72,10 @@ def test_keys__of_dedup(readme_run, capsys):
     summary = json.loads((out / "summary.json").read_text())
     parts = [
         json_of(capsys, "dedup", PAGES, "--against", "idx", "--add", "-o", "a"),
-        json_of(capsys, "dedup", PAGES, "--against", "idx", "--against", QUESTIONS, "-o", "b"),
         json_of(capsys, "dedup", PAGES, "--clusters", "components", "-o", "c"),
     ]
     texts = [f"{i} one two three four five six" for i in range(3)]
-    options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": (64, 1)}
+    options = {"ngram": 1, "threshold": "0.7", "bands": (64, 1)}
     audited = neardup.deduplicate(texts, **grouped(audit=9, **options)).summary
     check("dedup", "dedup", [summary, *parts, audited])
     scheme = next(row for row in tables("docs/command-line.md", "Keys of summaries")[0]

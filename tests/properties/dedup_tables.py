@@ -6,12 +6,11 @@ import pyarrow as pa
 
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.options import plan_deduplication
+from neardup.stages.options import Reference, plan_deduplication
 
 
 def tables_of(strings, *, block_rows, workers, against=None, **options):

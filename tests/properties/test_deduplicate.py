@@ -311,7 +311,7 @@ def test_deduplicate__none_kept(texts, others):
     ("options", "message"),
     [
         ({"method": "minhash"}, "keep none removes exact copies, .*; choose method exact, or"),
-        ({"method": "auto"}, "keep none removes exact copies, .*; choose method exact, or"),
+        ({"method": "minhash"}, "keep none removes exact copies, .*; choose method exact, or"),
         ({"threshold": "0.9"}, "threshold has no effect with keep none"),
         ({"measure": "dice"}, "measure has no effect with keep none"),
         ({"clusters": "components"}, "clusters has no effect with keep none"),

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.dedup import run as dedup_run
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
@@ -102,24 +101,6 @@ def test_deduplicate__exact_as_sure_bands(clusters, against):
     assert exact.summary["method"] == "exact"
     assert exact.summary["predicted_recall"] == 1
     assert "bands" not in exact.summary
-
-
-def test_deduplicate__auto_says_what_it_chose(monkeypatch):
-    texts = near_copies(80)
-    small = neardup.deduplicate(texts, method="auto", text=neardup.TextOptions(ngram=1))
-    assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
-    for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
-        with monkeypatch.context() as context:
-            context.setattr(dedup_run, name, value)
-            if name == "_HARDLY_ANY":
-                context.setattr(dedup_run, "_PATIENCE", 0)
-            large = neardup.deduplicate(texts, method="auto", text=neardup.TextOptions(ngram=1))
-        assert large.summary["method"] == "minhash"
-        assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")
-    given_bands = neardup.deduplicate(
-        texts, method="auto", text=neardup.TextOptions(ngram=1), bands=(9, 2)
-    )
-    assert given_bands.summary["method"] == "minhash"
 
 
 def test_deduplicate__audit_counts_pairs_that_share_a_band():

@@ -18,12 +18,11 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import rows_source
 from neardup.index.store import create_index
-from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.options import plan_deduplication
+from neardup.stages.options import Reference, plan_deduplication
 from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.dedup import run as deduplication
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
@@ -102,27 +101,11 @@ def test_deduplicate__exact_as_sure_bands(idf, clusters):
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "clusters": clusters}
     sure = neardup.deduplicate(strings, **grouped(**options, **SURE))
     assert len(sure.removed) > 50
-    for chosen in ("exact", "auto"):
-        found = neardup.deduplicate(strings, **grouped(method=chosen, **options))
-        assert found.removed == sure.removed
-        assert found.clusters == sure.clusters
-        assert found.summary["method"] == "exact"
-        assert found.summary["candidates"] < sure.summary["candidates"]
-
-
-def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
-    """Signing a weighted set takes so much longer that the exact method pays more often."""
-    strings = passages(2, 200)
-    monkeypatch.setattr(deduplication, "_HARDLY_ANY", 0)
-    options = {"ngram": 1, "method": "auto"}
-    plain = neardup.deduplicate(strings, **grouped(**options)).summary["method_choice"]
-    weighted = neardup.deduplicate(
-        strings, **grouped(idf="unary", measure=WEIGHTED, **options)
-    ).summary["method_choice"]
-    assert weighted["minhash"] > 10 * plain["minhash"]
-    monkeypatch.setattr(deduplication, "_MEET_WEIGHTED", 1e9)
-    refused = neardup.deduplicate(strings, **grouped(measure=WEIGHTED, **options))
-    assert refused.summary["method"] == "minhash"
+    found = neardup.deduplicate(strings, **grouped(method="exact", **options))
+    assert found.removed == sure.removed
+    assert found.clusters == sure.clusters
+    assert found.summary["method"] == "exact"
+    assert found.summary["candidates"] < sure.summary["candidates"]
 
 
 @pytest.mark.slow

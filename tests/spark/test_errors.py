@@ -141,7 +141,6 @@ def test_command__in_an_environment_that_is_not_activated(spark_home, collection
     ("words", "named"),
     [
         (["--method", "exact"], "--method"),
-        (["--method", "auto"], "--method"),
         (["--audit", "5"], "--audit"),
         (["--workers", "2"], "--workers"),
     ],

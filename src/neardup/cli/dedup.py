@@ -77,8 +77,8 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     Parquet or text, also compressed (.gz .zst .xz .bz2); office documents and PDF; and zip and tar
     archives of these.
 
-    OTHER is the same, or the folder of an index of documents, or both. Documents are looked up in
-    an index, so that memory and time do not grow with it. --add adds the kept documents to it:
+    OTHER is the same, or the folder of an index of documents. Documents are looked up in an index,
+    so that memory and time do not grow with it. --add adds the kept documents to it:
     batches one after the other then give the same result as one run over all of them.
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
@@ -88,21 +88,19 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     """
     given: DedupCommandOptions = call.options
     from neardup.files.inputs import origins_of, resolve_paths
-    from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.runs.work import IN_MEMORY
 
     options = given.part(DedupOptions)
     against: Any = given.against or ()
-    others = [Path(each) for each in against]
-    index, files, is_new = None, None, False
-    if others:
-        from neardup.documents.other import index_and_others
+    index, is_new = None, False
+    if against:
+        from neardup.documents.other import index_among
+        from neardup.index.store import index_named
 
-        index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
+        index = index_among(list(map(Path, against)), options.tokenizer, may_be_new=options.add)
         is_new = index is not None and index_named(index.folder) is None
-        # As they were named, for a URL is no path.
-        files = [each for each in against if Path(each) in (files or ())] or None
+    files = None if index else given.against
     job = DedupJob(options, resolve_paths, inputs, files, index=index)
     if call.is_on_spark:
         call.check_spark(options, job.whole)
@@ -155,9 +153,6 @@ def _report(
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT",
         )
-    if n_of_index := summary.get("removed_for_index", 0):
-        n_of_both = summary["removed_for_against"]
-        lines.insert(2, f"{n_of_index:,} of the {n_of_both:,} went for one of the index")
     denied = summary.get("documents_denied", {"exact": 0, "estimated": 0})
     if n_denied := sum(denied.values()):
         are = plural(n_denied, "is", "are")
@@ -166,11 +161,6 @@ def _report(
             f"{n_denied:,} of those {are} denied: {denied['exact']:,} with the same tokens, "
             f"{denied['estimated']:,} by estimate",
         )
-    if choice := summary.get("method_choice"):
-        exact = choice["exact"]
-        cost = "not looked into" if exact is None else f"about {exact:.1f} s of work"
-        cost += f", minhash about {choice['minhash']:.1f} s"
-        lines.append(f"method {choice['chosen']} chosen: exact {cost}")
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
     lines += table_by_file(summary)

@@ -76,30 +76,16 @@ class DocumentIndexSource(IndexSource):
 
 
 def index_among(
-    against: Any, tokenizer: str | Path | TokenFunction | None = None
-) -> DocumentHandle | None:
-    """Return the index named as the only other collection, or None."""
-    handle, others = index_and_others(against, tokenizer)
-    if handle is not None and others is not None:
-        message = (
-            f"an index is compared against alone, got {len(against)} collections; add the others "
-            "to it, or run once for each"
-        )
-        raise InvalidParameterError(message, "against")
-    return handle
-
-
-def index_and_others(
     against: Any,
     tokenizer: str | Path | TokenFunction | None = None,
     *,
     may_be_new: bool = False,
-) -> tuple[DocumentHandle | None, Any]:
-    """Separate the named index of documents from other collections.
+) -> DocumentHandle | None:
+    """Return the index named as the only other collection, or None.
 
     An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``, whose
-    insertions are committed so that they are seen. With ``may_be_new``, a single name of nothing
-    is the name of a new index, unless it names documents. None is none.
+    insertions are committed so that they are seen. With ``may_be_new``, a name of nothing is the
+    name of a new index, unless it names documents.
     """
     named = [against]
     if isinstance(against, list | tuple):
@@ -111,30 +97,19 @@ def index_and_others(
         for each in named
         if index_named(each) or isinstance(getattr(each, "_handle", None), DocumentHandle)
     ]
-    if not found and may_be_new:
-        new = [each for each in named if _names_nothing(each)]
-        if len(new) > 1:
-            names = " and ".join(os.fspath(each) for each in new)
-            message = (
-                f"against names {len(new)} folders that are not there, {names}, of which one can "
-                "be the new index; name that alone, and beside it what is there"
-            )
-            raise InvalidParameterError(message, "against")
-        if new:
-            return DocumentHandle(Path(new[0]), tokenizer), _without(new[0], against)
+    is_new = may_be_new and not found
+    if is_new:
+        found = [each for each in named if _names_nothing(each)]
     if not found:
-        return None, against
-    if len(found) > 1:
+        return None
+    if isinstance(against, list | tuple) and len(against) > 1:
         message = (
-            f"against names {len(found)} indexes, of which one is looked up; run once for each"
+            "against names an index and other documents; add these to it, or run once for each"
         )
         raise InvalidParameterError(message, "against")
-    return _handle_of(found[0], tokenizer), _without(found[0], against)
-
-
-def _without(index: Any, against: Any) -> Any:
-    rest = [each for each in against if each is not index] if against is not index else []
-    return rest or None
+    if is_new:
+        return DocumentHandle(Path(found[0]), tokenizer)
+    return _handle_of(found[0], tokenizer)
 
 
 def _names_nothing(name: Any) -> bool:

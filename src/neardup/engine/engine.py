@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from neardup.files.rows import RowBlock, Source
-from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, SetCollector
 from neardup.reading.sign import (
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.streams import Destination
+    from neardup.index.handle import SharedFolder
     from neardup.options.choices import OutputFormat
 
 

@@ -15,7 +15,6 @@ from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
 from neardup.files.destinations import Target, target_of
 from neardup.files.streams import StandardInput, is_remote, state_of_url
-from neardup.index.store import Manifest
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from neardup.engine.engine import Engine
     from neardup.files.rows import Source
     from neardup.index.index import OpenIndex
+    from neardup.index.store import Manifest
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:

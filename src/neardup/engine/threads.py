@@ -40,7 +40,6 @@ from neardup.engine.engine import (
 )
 from neardup.files.documents import EarlyIds, ReadingPass, choose_id_column
 from neardup.files.streams import file_has_changed
-from neardup.index.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import RowBlock, Source
     from neardup.files.streams import Destination
+    from neardup.index.handle import SharedFolder
     from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
@@ -129,6 +129,8 @@ class ThreadEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
+        from neardup.index.handle import SeenFolder
+
         yield SeenFolder(folder)
 
     def count(self, stage: str, collections: Counted) -> DocumentFrequencies:

@@ -126,7 +126,7 @@ class ExplainResult:
             why = f": {self.measure} similarity {_number(noted)}, threshold {self.threshold:g}"
         if self.removal["exact_copy"]:
             why = ": it has the same tokens"
-        where = {"input": "", "against": " of the other collection", "index": " of the index"}
+        where = {"input": "", "against": " of the other collection"}
         of = where.get(self.removal["kept_in"], ", which the index denies")
         return f"{own} was removed in favour of {printable(str(self.removal['kept_id']))}{of}{why}"
 

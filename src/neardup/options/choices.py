@@ -49,7 +49,7 @@ DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]
 PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
-Method = Literal["auto", "exact", "minhash"]
+Method = Literal["exact", "minhash"]
 PairMethod = Literal["exact", "minhash", "allpairs", "ppjoin", "ppjoin+"]
 Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
 

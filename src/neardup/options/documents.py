@@ -67,7 +67,7 @@ class DocumentPresetOptions(PresetOptions):
             row.pop("threshold", None)
         # Exact joins, the default for pairs, use no hash functions.
         method = cls.known.get("method")
-        if method and (given.get("method") or method.default) not in ("minhash", "auto"):
+        if method and (given.get("method") or method.default) != "minhash":
             row.pop("num_perm", None)
         return row
 
@@ -94,11 +94,7 @@ class DedupOptions(
     measure: DocumentMeasure | None = option(
         MEASURE, default=None, usual="jaccard; that of an index"
     )
-    method: Method = option(
-        "Find similar documents by MinHash, exactly, or by cost.",
-        default="minhash",
-        more="auto is exact where a sample of the texts shows that it costs hardly more.",
-    )
+    method: Method = option("Find similar documents by MinHash, or exactly.", default="minhash")
     occurrences: Occurrences | None = None
     add: bool = option(
         "Add the kept documents to the index of --against.",

@@ -120,23 +120,21 @@ class Earlier:
     """Documents similar to an index document, which replaces them.
 
     ``rows`` are their ascending numbers, ``keepers`` the index documents. None of the rows stays,
-    but a kept document may be more similar. The index numbers its denied documents from
-    ``first_denied`` on.
+    but a kept document may be more similar.
     """
 
     rows: Int64s
     keepers: EarlierKeepers
-    first_denied: int
 
     @classmethod
-    def of(cls, batches: SignedBatches, first_denied: int) -> Earlier:
+    def of(cls, batches: SignedBatches) -> Earlier:
         """Collect them from signed documents."""
         rows, keepers = [np.empty(0, np.int64)], []
         for start, block in batches.earlier():
             here = np.flatnonzero(block.documents >= 0)
             rows.append(start + here)
             keepers.append(block.take(here))
-        return cls(np.concatenate(rows), EarlierKeepers.joined(keepers), first_denied)
+        return cls(np.concatenate(rows), EarlierKeepers.joined(keepers))
 
     @cached_property
     def index_documents(self) -> Int64s:
@@ -147,11 +145,6 @@ class Earlier:
     def places(self) -> Int64s:
         """Positions of the keepers in ``index_documents``."""
         return np.searchsorted(self.index_documents, self.keepers.documents)
-
-    @property
-    def are_denied(self) -> Bools:
-        """Mask of documents with a denied document's tokens."""
-        return self.keepers.are_copies & (self.keepers.documents >= self.first_denied)
 
     def of_documents(self, documents: Int64s) -> EarlierKeepers:
         """Return the keepers of documents, -1 without a keeper."""
@@ -167,9 +160,9 @@ class Earlier:
 class DedupContents(NumberedContents):
     """Contents of a collection and of its reference collection.
 
-    Documents of ``other`` are numbered before ``own``; all of them stay. With an index as a further
-    reference, ``earlier`` are documents with a keeper there; documents with a final keeper take no
-    further part.
+    Documents of ``other`` are numbered before ``own``; all of them stay. With an index in its place
+    ``earlier`` are documents with a keeper there; documents with a final keeper take no further
+    part.
     """
 
     earlier: Earlier | None = None
@@ -196,10 +189,9 @@ class DedupContents(NumberedContents):
     def n_others(self) -> int:
         """Number of documents before ``own`` in an assignment.
 
-        They are the index documents that replace others, then the other collection.
+        They are the other collection, or the index documents that replace others.
         """
-        n_of_index = 0 if self.earlier is None else len(self.earlier.index_documents)
-        return n_of_index + len(self.other)
+        return len(self.other if self.earlier is None else self.earlier.index_documents)
 
     def count(self) -> int:
         """Count all contents, including contents settled by the index."""
@@ -214,13 +206,9 @@ class DedupContents(NumberedContents):
         return int(np.count_nonzero(documents < len(self.other)))
 
     def need_not_meet(self) -> Bools:
-        """Mask documents that need no comparison with each other.
-
-        A document with an index keeper is still compared with another collection, which may have a
-        more similar document.
-        """
+        """Mask documents that need no comparison with each other."""
         marks: Bools = np.arange(len(self.firsts)) < len(self.other)
-        if self.earlier is not None and not len(self.other):
+        if self.earlier is not None:
             marks[self.earlier.rows] = True
         return marks
 
@@ -233,7 +221,7 @@ def sign_documents(
     return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
 
-def find_contents(read: Read, keep: KeepPolicy, first_denied: int | None = None) -> DedupContents:
+def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool = False) -> DedupContents:
     """Find each content's first document in keep order."""
     other, own = read.catalogues
     ranks: Int64s | None = None
@@ -242,7 +230,7 @@ def find_contents(read: Read, keep: KeepPolicy, first_denied: int | None = None)
         ranks = np.arange(len(other) + len(own), dtype=np.int64)
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
     firsts = find_firsts(read, ranks)
-    earlier = None if first_denied is None else Earlier.of(read.known, first_denied)
+    earlier = Earlier.of(read.known) if with_index else None
     return DedupContents(read.catalogues, firsts, ranks, earlier)
 
 
@@ -600,10 +588,5 @@ def assign(contents: DedupContents, removals: Removals) -> Assignment:
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
     if earlier is not None:
-        # A copy of a document of the other collection has it as keeper, whatever the index has,
-        # unless it is denied.
-        rows, is_denied = earlier.rows - n_other, earlier.are_denied
-        keepers[rows[is_denied]] = earlier.places[is_denied]
-        is_own = is_denied | (firsts[rows] >= n_other)
-        exact[rows[is_own]] = earlier.keepers.are_copies[is_own]
+        exact[earlier.rows] = earlier.keepers.are_copies
     return Assignment(keepers, similarities, exact)

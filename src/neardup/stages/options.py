@@ -9,11 +9,10 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from neardup.documents.scheme import DocumentScheme
 from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -44,6 +43,11 @@ from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.forms import UNSPACED_BLOCKS
 from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
+
+if TYPE_CHECKING:
+    from neardup.documents.index import Adding
+    from neardup.documents.lookup import OpenDocuments
+    from neardup.documents.scheme import DocumentScheme
 
 
 def columns_of(options: ReadingOptions) -> ColumnNames:
@@ -121,6 +125,9 @@ _OWN_COLUMNS = ("id", "text")
 
 def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
     """Check combinations of options, and choose the bands."""
+    # Index code is slow to import, and most runs have none.
+    from neardup.documents.scheme import DocumentScheme
+
     measure = make_measure(options.measure, options.threshold)
     weighted = weights_for(options, measure)
     banding, minhash = choose_bands(options, measure)
@@ -243,6 +250,22 @@ class DedupPlan:
         return self.banding.candidate_probability(float(self.measure.least_jaccard))
 
 
+@dataclass(frozen=True)
+class Reference:
+    """Reference data of a deduplication, and its plan.
+
+    ``sources`` are read as a collection, documents of an ``index`` are looked up. ``new`` is the
+    next state of the index, to which kept documents are added. ``state`` identifies the index and
+    changes with it.
+    """
+
+    plan: DedupPlan
+    sources: Sequence[Source]
+    index: OpenDocuments | None = None
+    new: Adding | None = None
+    state: Mapping[str, str] | None = None
+
+
 def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> DedupPlan:
     """Check combinations of options, for a run without an index.
 
@@ -309,7 +332,7 @@ def check_method(options: DedupOptions) -> None:
     """Raise for an option without effect on the method."""
     if options.method != "exact":
         return
-    where, remedy = "with method exact", "choose method minhash or auto"
+    where, remedy = "with method exact", "choose method minhash"
     if options.audit is not None:
         raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
     options.check_unused(where, remedy)

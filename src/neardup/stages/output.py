@@ -329,13 +329,10 @@ class ResultOutcome(Outcome):
 _AGAINST = "against/"
 
 # Reason for a missing text, by the keeper's side.
-_NO_TEXT = {
-    "index": "the text is in the index, which cannot be read where it was named beside files",
-    **dict.fromkeys(
-        ("denied-exact", "denied-estimated"),
-        "an index keeps no text of what was removed and denied",
-    ),
-}
+_NO_TEXT = dict.fromkeys(
+    ("denied-exact", "denied-estimated"),
+    "an index keeps no text of a document that was removed and denied",
+)
 
 
 def ids_in_other(identifier: object) -> tuple[str, ...]:

@@ -451,9 +451,6 @@ _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 def check_tasks(options: ReadingOptions | None, whole: Sequence[str]) -> None:
     """Raise for bytes, and for options that need one process."""
     for name in whole:
-        if name == "against":
-            message = "engine spark compares against an index alone; run once for each"
-            raise InvalidParameterError(message, "engine")
         message = (
             f"{name} needs all documents in one memory, and cannot be had with engine spark; "
             "leave it out, or choose engine threads"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ from neardup.reading.sign import (
 from neardup.stages.decide import DedupContents
 from neardup.stages.options import (
     DedupPlan,
+    Reference,
     check_method,
     columns_of,
     make_document_scheme,
@@ -55,19 +56,9 @@ if TYPE_CHECKING:
     from neardup.text.weighting import DocumentFrequencies
 
 
-def _check_with_index(options: DedupOptions, scheme: DocumentScheme, *, has_files: bool) -> None:
-    """Check combinations of options with an index.
-
-    The index provides the defaults. ``has_files`` is whether other documents are compared, too.
-    """
-    if not has_files:
-        options.check_no_other("with an index", "name files with against", "against")
-    elif needs_all_texts(options):
-        message = (
-            "against names an index and other documents, which are compared together by method "
-            "minhash, clusters survivors and without an audit; choose these, or one of the two"
-        )
-        raise InvalidParameterError(message, "against", "method", "clusters")
+def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:
+    """Check combinations of options with an index, which provides the defaults."""
+    options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
     weights_for(options, scheme.measure)
     check_alike(options, scheme)
@@ -111,47 +102,30 @@ def needs_all_texts(options: DedupOptions) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Reference:
-    """Reference data of a deduplication, and its plan.
-
-    ``sources`` are read as a collection; documents of an ``index`` are looked up in addition.
-    ``new`` is the next state of the index, to which kept documents are added. ``state`` identifies
-    the index and changes with it.
-    """
-
-    plan: DedupPlan
-    sources: Sequence[Source]
-    index: OpenDocuments | None = None
-    new: Adding | None = None
-    state: Mapping[str, str] | None = None
-
-
 @contextmanager
 def open_index(
     handle: DocumentHandle,
     sources: Sequence[Source],
     options: DedupOptions,
     engine: Engine,
-    files: Sequence[Source] = (),
 ) -> Iterator[Reference]:
-    """Open an index as a reference, in addition to ``files``.
+    """Open an index as a reference.
 
     For additions, the index is locked for other writers within the block, and has the documents
     when the block ends; an error adds none. A missing index is created with the options.
     """
-    runner, has_files = engine.runner, bool(files)
+    runner = engine.runner
 
     def look_up_in(index: OpenDocuments) -> Reference:
         shared = handle.share(index)
         look_up = IndexLookUp(shared, index.scheme.measure_at(options.threshold))
         plan = _plan_with_index(options, index.scheme, look_up)
-        return Reference(plan, files, index, state=state_of_index(handle.folder, index.manifest))
+        return Reference(plan, [], index, state=state_of_index(handle.folder, index.manifest))
 
     options.check_reads_text()
     if options.add:
         with _made(handle, options), handle.changing(runner) as index:
-            _check_with_index(options, index.scheme, has_files=has_files)
+            _check_with_index(options, index.scheme)
             frequencies = _count(index, sources, options, engine)
             # Frequencies without documents determine nothing.
             decided = frequencies if frequencies and frequencies.n_documents else None
@@ -159,7 +133,7 @@ def open_index(
                 yield replace(look_up_in(_weighed(new.index, frequencies)), new=new)
         return
     index = handle.view(runner)
-    _check_with_index(options, index.scheme, has_files=has_files)
+    _check_with_index(options, index.scheme)
     if not needs_all_texts(options):
         yield look_up_in(_weighed(index, _count(index, sources, options, engine)))
         return
@@ -224,12 +198,10 @@ class IndexLookUp(TextLookUp):
         return find_answers(self._index.opened, join_queries(queries), self._measure)
 
 
-# Locations of keepers, if an index was searched.
+# Locations of keepers, if an index was searched, and their names in tables.
 
-INPUT, AGAINST, INDEX, DENIED, DENIED_BY_ESTIMATE = range(5)
-_SIDES = ("input", "against", "index", "denied-exact", "denied-estimated")
-# Name of an index that is the only reference.
-_SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
+INPUT, INDEX, DENIED, DENIED_BY_ESTIMATE = range(4)
+SIDES = ("input", "against", "denied-exact", "denied-estimated")
 
 
 def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assignment) -> Int8s:
@@ -237,7 +209,6 @@ def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assi
     assert contents.earlier is not None
     documents, keepers = contents.earlier.index_documents, assignment.keepers
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
-    sides[(keepers >= 0) & (keepers < contents.n_others)] = AGAINST
     rows = np.flatnonzero((keepers >= 0) & (keepers < len(documents)))
     is_denied = documents[keepers[rows]] >= index.first_denied
     sides[rows] = np.where(is_denied, DENIED_BY_ESTIMATE, INDEX)
@@ -245,20 +216,10 @@ def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assi
     return sides
 
 
-def count_sides(sides: Int8s, assignment: Assignment, *, has_files: bool) -> dict[str, Any]:
+def count_denied(sides: Int8s) -> dict[str, Any]:
     """Return the entries of a summary for an index."""
     n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
-    counts: dict[str, Any] = {"documents_denied": {"exact": n_exact, "estimated": n_estimated}}
-    if has_files:
-        counts["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
-    return counts
-
-
-def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
-    """Return the names of sides in tables."""
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(sides, _SIDES if has_files else _SIDES_OF_INDEX)
+    return {"documents_denied": {"exact": n_exact, "estimated": n_estimated}}
 
 
 def add_to_index(

@@ -7,27 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
-from neardup.documents.index import DocumentHandle
-from neardup.documents.lookup import OpenDocuments
-from neardup.documents.other import index_and_others
 from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import key_of, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import keep_extracted
 from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.against import (
-    Reference,
-    add_to_index,
-    count_sides,
-    keeper_sides,
-    name_sides,
-    open_index,
-)
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Measure
@@ -61,6 +51,7 @@ from neardup.stages.decide import (
 )
 from neardup.stages.options import (
     DedupPlan,
+    Reference,
     describe_inputs,
     describe_reading,
     hints_of_short,
@@ -80,12 +71,16 @@ from neardup.tables import (
     offsets_of,
 )
 
+if TYPE_CHECKING:
+    from neardup.documents.index import DocumentHandle
+    from neardup.documents.lookup import OpenDocuments
+
 
 class DedupJob:
     """A deduplication with checked options, which resolves inputs on access.
 
-    ``resolve`` returns the sources of ``data`` and ``against`` by the options. An ``index`` is a
-    further reference, which defines the plan.
+    ``resolve`` returns the sources of ``data`` and ``against`` by the options. An ``index`` takes
+    the place of ``against``, and defines the plan.
     """
 
     def __init__(
@@ -104,7 +99,6 @@ class DedupJob:
             options.check_no_preset()
         self.plan = None if has_index else plan_deduplication(options, has_other=has_other)
         needs_whole = {
-            "against": has_index and has_other,
             "method": options.method != "minhash",
             "audit": options.audit is not None,
             "clusters": has_index and options.clusters == "components",
@@ -130,7 +124,10 @@ class DedupJob:
             assert self.plan is not None
             yield Reference(self.plan, self.others)
             return
-        with open_index(self.index, sources, self.options, engine, self.others) as other:
+        # Index code is slow to import, and most runs have none.
+        from neardup.jobs.dedup.against import open_index
+
+        with open_index(self.index, sources, self.options, engine) as other:
             yield other
 
     def key(self, other: Reference) -> dict[str, Any] | None:
@@ -146,10 +143,8 @@ class DedupJob:
         result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
             folder = other.state["path"]
-            listed: list[dict[str, Any]] = [{"name": Path(folder).name, "origin": folder}]
-            if other.index is not None:
-                listed += result.summary["against"]
-            result.summary |= {"against_files": 1 + len(self.others), "against": listed}
+            named = {"name": Path(folder).name, "origin": folder}
+            result.summary |= {"against_files": 1, "against": [named]}
         return result
 
 
@@ -171,8 +166,7 @@ def deduplicate_sources(
             plan = plan.weighed(engine.count("count", counted_shingles(collections, plan.reading)))
     with engine.stage("read") as note:
         read = sign_documents(engine, sources, other.sources, plan)
-        first_denied = None if other.index is None else other.index.first_denied
-        contents = find_contents(read, plan.keep, first_denied)
+        contents = find_contents(read, plan.keep, with_index=other.index is not None)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     decided = _decide(engine, read, contents, plan)
     result = _conclude(engine, read, other, decided)
@@ -180,25 +174,7 @@ def deduplicate_sources(
     return result
 
 
-# Automatic choice of the method: by operations counted on a sample, never by the clock.
-
-# Distinct texts whose prefixes are counted.
-SAMPLE_TEXTS = 2000
-
-# Seconds of one core: to rank and list an element; to match a record under a prefix token; to sign
-# an element with one hash function; to sort a band key. Rounded from the benchmarks of kernels and
-# joins.
-_RANK, _MEET, _SIGN_SECONDS, _SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
-# For weighted sets: elements are weighed again, no bit filter rejects candidates, and random
-# numbers are drawn per element.
-_RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED = 150e-9, 300e-9, 2e-9
-
-# Exact is chosen up to this multiple of the work of sketches, and for little work.
-_PATIENCE = 2.0
-_HARDLY_ANY = 1.0
-
-# Elements that an exact join may hold in memory, and bytes per element, plain and weighted.
-_MOST_ELEMENTS = 50_000_000
+# Bytes that an exact join holds per element, plain and weighted.
 _BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
 
 
@@ -220,34 +196,6 @@ def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, o
             f"of {workspace.memory / 1e6:,.0f} MB that may be used; {remedy}, or raise memory"
         )
         raise InvalidParameterError(message, option, "memory")
-
-
-def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
-    """Choose by the number of elements, and by sampled matches.
-
-    Matches grow with the square of the number of texts. Returns the ``chosen`` method, and the work
-    of both in seconds of one core, as in a summary; that of ``exact`` is None if it would need too
-    much memory.
-    """
-    documents = contents.in_keep_order()
-    n_contents, n_elements = len(documents), _count_elements(contents, plan)
-    rank, meet, sign = _RANK, _MEET, _SIGN_SECONDS
-    if plan.reading.weighted:
-        rank, meet, sign = _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED
-    banding = plan.banding
-    minhash = n_elements * banding.num_perm * sign + n_contents * banding.bands * _SORT_SECONDS
-    if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
-        return {"chosen": "minhash", "exact": None, "minhash": round(minhash, 3)}
-    n_sample = min(n_contents, SAMPLE_TEXTS)
-    sample = documents[np.linspace(0, n_contents - 1, n_sample).astype(np.int64)]
-    sets = contents.read_comparable(np.sort(sample), plan.reading, runner)
-    lists = list_prefixes(sets, plan.measure)
-    n_matches = float((lists.sizes * (lists.sizes - 1) / 2).sum())
-    scale = n_contents / n_sample if n_sample else 0.0
-    exact = n_elements * rank + n_matches * scale * scale * meet
-    is_cheap = exact <= max(_PATIENCE * minhash, _HARDLY_ANY)
-    chosen = "exact" if is_cheap else "minhash"
-    return {"chosen": chosen, "exact": round(exact, 3), "minhash": round(minhash, 3)}
 
 
 CONFIDENCE = 0.95
@@ -335,39 +283,27 @@ def audit_recall(
 
 @dataclass(frozen=True)
 class _Decided:
-    """Removed contents, and the method.
-
-    ``choice`` exists if the job has chosen the method, ``audit`` if it was requested.
-    """
+    """Removed contents, and the ``audit`` if it was requested."""
 
     plan: DedupPlan
     contents: DedupContents
     removals: Removals
-    method: Method
-    choice: dict[str, Any] | None = None
     audit: dict[str, Any] | None = None
 
 
 def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan) -> _Decided:
-    method, choice, audit, runner = plan.options.method, None, None, engine.runner
-    if method == "auto":
-        with engine.stage("choose method") as note:
-            choice = choose_method(contents, plan, runner)
-            method = choice["chosen"]
-            note(method=method)
     if plan.keep.keeps_none:
-        return _Decided(plan, contents, Removals.joined([]), method)
-    if method == "exact" or plan.options.audit:
-        option = "audit" if method == "minhash" else "method"
-        check_fits(contents, plan, engine.workspace, option)
-    if method == "exact":
-        removals = choose_exactly(contents, plan, runner)
-    else:
-        removals = choose_by_buckets(engine, read, contents, plan)
-        if plan.options.audit:
-            with engine.stage("audit"):
-                audit = audit_contents(read.known, contents, removals, plan, runner)
-    return _Decided(plan, contents, removals, method, choice, audit)
+        return _Decided(plan, contents, Removals.joined([]))
+    if plan.options.method == "exact":
+        check_fits(contents, plan, engine.workspace, "method")
+        return _Decided(plan, contents, choose_exactly(contents, plan, engine.runner))
+    if plan.options.audit:
+        check_fits(contents, plan, engine.workspace, "audit")
+    removals, audit = choose_by_buckets(engine, read, contents, plan), None
+    if plan.options.audit:
+        with engine.stage("audit"):
+            audit = audit_contents(read.known, contents, removals, plan, engine.runner)
+    return _Decided(plan, contents, removals, audit)
 
 
 def _conclude(
@@ -377,25 +313,24 @@ def _conclude(
     assignment = assign(contents, decided.removals)
     if plan.keep.keeps_none:
         assignment = assignment.with_firsts(contents.n_others)
-    other, sides, has_files = contents.other, None, bool(reference.sources)
-    summary: dict[str, Any] = {}
+    other, names = contents.other, None
+    of_index: dict[str, Any] = {}
     if index is not None and contents.earlier is not None:
+        from neardup.jobs.dedup.against import SIDES, add_to_index, count_denied, keeper_sides
+
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
         sides = keeper_sides(index, contents, assignment)
         if reference.new is not None:
             with engine.stage("add") as note:
-                assignment, added = add_to_index(
+                assignment, of_index = add_to_index(
                     engine, read, reference.new, other, assignment, sides
                 )
-                note(documents=added["documents_added"])
-            summary = added
-        summary |= count_sides(sides, assignment, has_files=has_files)
-    summary = _summarise(engine, decided, other, assignment, index) | summary
-    # Equal ids in files are of different documents.
-    shares_ids = plan.options.add and not has_files
-    names = None if sides is None else name_sides(sides, has_files=has_files)
+                note(documents=of_index["documents_added"])
+        of_index |= count_denied(sides)
+        names = pa.DictionaryArray.from_arrays(sides, SIDES)
+    summary = _summarise(engine, decided, other, assignment, index) | of_index
     return DeduplicationResult(
-        contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
+        contents.own, other, assignment, summary, shares_ids=plan.options.add, sides=names
     )
 
 
@@ -410,12 +345,8 @@ def _summarise(
 
     With an index, there are no hints, because its options are fixed.
     """
-    plan, contents, removals, method = (
-        decided.plan,
-        decided.contents,
-        decided.removals,
-        decided.method,
-    )
+    plan, contents, removals = decided.plan, decided.contents, decided.removals
+    method = plan.options.method
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
@@ -463,8 +394,6 @@ def _summarise(
     summary |= describe_reading(plan.options, own)
     complete_summary(summary, engine.runner)
     summary["versions"] = versions()
-    if decided.choice:
-        summary["method_choice"] = decided.choice
     if decided.audit:
         summary["audit"] = decided.audit
     if plan.options.clusters == "components":
@@ -512,8 +441,7 @@ def deduplicate(
         Other documents, or an index of documents, which all stay: documents similar to one of them
         are removed. Their ids get the prefix ``against/`` if ``data`` has the same ids. An index is
         looked up, in memory that does not grow with it, and defines tokens, measure and bands;
-        method ``exact`` or ``auto``, clusters ``components`` and an audit read all its texts. A
-        list of an index and other documents, ``[Path("seen"), Path("takedown.jsonl")]``, is both.
+        method ``exact``, clusters ``components`` and an audit read all its texts.
     threshold
         Least similarity, in (0, 1], an exact decimal; equal counts as similar. None: 0.8, or the
         threshold of the index.
@@ -521,8 +449,7 @@ def deduplicate(
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of the removed
         document that the kept one has), ``max-containment`` or ``weighted-jaccard``.
     method
-        ``minhash`` finds candidates by bands, ``exact`` misses none, ``auto`` is exact if a sample
-        of the texts shows that it costs hardly more.
+        ``minhash`` finds candidates by bands, ``exact`` misses none.
     preset
         ``ocr``, ``titles`` or ``code``: defaults for such texts.
     keep
@@ -590,10 +517,12 @@ def deduplicate(
         audit=audit,
         add=add,
     )
-    index, others = None, None
+    index = None
     if against is not None:
-        index, others = index_and_others(against, options.tokenizer, may_be_new=add)
-    job = DedupJob(options, resolve_inputs, data, others, index=index)
+        from neardup.documents.other import index_among
+
+        index = index_among(against, options.tokenizer, may_be_new=add)
+    job = DedupJob(options, resolve_inputs, data, None if index else against, index=index)
     with (
         open_engine(run, "dedup", job.sources, options, job.whole) as engine,
         job.opened(engine) as other,

@@ -13,12 +13,11 @@ from neardup.files.destinations import check_room
 from neardup.files.inputs import resolve_inputs
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.remote import Url
-from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.stages.options import plan_deduplication
+from neardup.stages.options import Reference, plan_deduplication
 
 N = 2000
 
