@@ -50,13 +50,11 @@ USES = [
                             "--column", "id", "-o", "out")),
     ("clean", {"id": "d"}, ("drop", "in.jsonl", "--named-in", "clean/rem*.parquet",
                             "--column", "id", "-o", "out")),
-    ("short", {"start": 1}, ("cut", "in.jsonl", "--named-in", "short/removed.parquet",
-                             "-o", "out")),
     ("short", {"similarity": 0.75}, ("report", "short", "-o", "page.html")),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("folder", "changed", "command"), USES, ids=range(6))
+@pytest.mark.parametrize(("folder", "changed", "command"), USES, ids=range(5))
 def test_changed_table(run, here, clean, folder, changed, command):
     outcome = run(*command)
     assert (outcome.code, outcome.err) == (0, "")

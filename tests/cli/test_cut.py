@@ -94,24 +94,6 @@ def test_cut__against_an_index(run, here, kind):
     assert [row["id"] for row in removed(here)] == ["d0", "d1", "d2"]
 
 
-@pytest.mark.parametrize("name", ["who.jsonl", "who.csv", "who.parquet"])
-def test_cut__what_align_has_written(run, here, name):
-    assert run("align", "a.jsonl", "--id-column", "id", "-o", name, *LEAST).code == 0
-    assert run(*CUT, "--named-in", name).code == 0
-    assert [(row["id"], row["kept_id"]) for row in removed(here)] == [("d1", "d0"), ("d2", "d0")]
-    assert kept_texts(here)[2] == "third "
-
-
-def test_cut__what_it_removed_named_again(run, here):
-    run(*CUT, *LEAST, "--exact")
-    first = removed(here), kept_texts(here)
-    again = ("cut", "a.jsonl", "--id-column", "id", "-o", "again", "--named-in")
-    assert run(*again, "out/removed.parquet").code == 0
-    (here / "out").rename(here / "first")
-    (here / "again").rename(here / "out")
-    assert (removed(here), kept_texts(here)) == first
-
-
 def test_cut__empty_files(run, here, write_file):
     write_file("a.jsonl", "")
     for how in ((), ("--exact",), ("--unit", "lines"), ("--against", "b.jsonl")):
@@ -141,40 +123,11 @@ def test_cut__empty_files(run, here, write_file):
         (("--against", "b.jsonl", "--unit", "lines"),
          "--unit lines goes with --against only if --exact is set: what is similar is looked for "
          "in one collection; set --exact, or choose --unit passages"),
-        (("--side", "doc"),
-         "--side has no effect without --named-in; leave it out, or give --named-in"),
-        (("--named-in", "spans.csv", "--against", "b.jsonl"),
-         "--against has no effect with --named-in; leave it out, or leave out --named-in"),
-        (("--named-in", "spans.csv", "--min-documents", "2"),
-         "--min-documents has no effect with --named-in; leave it out, or leave out --named-in"),
         (("--against-id-column", "id"),
          "--against-id-column has no effect without --against; leave it out, or give --against"),
         (("--min-documents", "1"), "--min-documents must be at least 2, got 1"),
-        (("--named-in", "none.csv"), "none.csv: no such file"),
         (("--against", "none.jsonl"), "none.jsonl: no such file"),
     ],
 )  # fmt: skip
 def test_cut__refuses(fails, options, error):
     fails(*CUT, *options, error=error)
-
-
-@pytest.mark.parametrize(
-    ("table", "error"),
-    [
-        ("id,start,stop\nd1,0,5\n",
-         "there are no columns query_id, query_start, query_end, doc_id, doc_start, doc_end, as "
-         "align and search write them, and no id, start, end; columns are id, start, stop"),
-        ("id,start,end\nd1,0,5000\n",
-         f"the table names characters 0 to 5,000 of document 'd1', which has {len(TEXTS[1])}; the "
-         "text has changed since, or is another one of the same id (--side says which passages are "
-         "those of INPUT)"),
-        ("id,start,end\nnobody,0,5\n",
-         "the table names documents that the input does not have, such as 'nobody'; give the same "
-         "input and --id-column as when it was made"),
-        ("id,start,end\nd1,0,much\n",
-         "column 'end' holds other things than whole numbers, such as nulls or text"),
-    ],
-)  # fmt: skip
-def test_cut__tables_that_do_not_fit(fails, write_file, table, error):
-    write_file("spans.csv", table)
-    fails(*CUT, "--named-in", "spans.csv", error=error)

@@ -66,11 +66,8 @@ def test_drop__applies_what_was_decided(run, collection, read_tree, job):
         assert found == expected
 
 
-def test_cut__applies_what_was_found(run, collection, read_tree):
-    assert run(*RUNS["cut"], "-o", "all").code == 0
+def test_drop__refuses_the_folder_of_a_cut(run, collection):
     assert run(*RUNS["cut"], "-o", "tables", "--format", "none").code == 0
-    assert run("cut", "a.jsonl", "--named-in", "tables/removed.parquet", "-o", "cut").code == 0
-    assert read_tree(collection / "cut/kept") == read_tree(collection / "all/kept")
     outcome = run("drop", "a.jsonl", "--named-in", "tables", "-o", "dropped")
     assert outcome.code == 1
     assert "error: tables: it is that of `neardup cut`" in outcome.err

@@ -108,16 +108,11 @@ def test_drop__ids_of_any_kind(run, here, documents, ending):
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_passages__cut_report_and_show(run, here, documents, ending):
+def test_passages__report_and_show(run, here, documents, ending):
     table = f"passages.{ending}"
     align = ("align", "docs.jsonl", "--min-tokens", "8")
     assert run(*align, "-o", "passages.parquet").code == 0
     assert run(*align, "-o", table, "--overwrite").code == 0
-    outcome = run("cut", "docs.jsonl", "--named-in", table, "-o", "cut")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert run("cut", "docs.jsonl", "--named-in", "passages.parquet", "-o", "by").code == 0
-    kept = [(here / folder / "kept/docs.jsonl").read_bytes() for folder in ("cut", "by")]
-    assert kept[0] == kept[1]
     shown = run("report", table, "docs.jsonl", "-o", "-")
     assert shown.code == 0
     first = "one two three four five six seven eight nine ten eleven twelve"
@@ -222,8 +217,6 @@ def test_xlsx__text_that_no_cell_holds_is_cut_with_a_word(run, here, write_file)
     assert said in outcome.err
     [row] = read_table(here / "passages.xlsx")
     assert " [cut: 34,8" in row["doc_text"]
-    # Who needs places alone has them.
-    assert run("cut", "docs.jsonl", "--named-in", "passages.xlsx", "-o", "out").code == 0
 
 
 def read_table(path) -> list[dict[str, str]]:

@@ -129,8 +129,6 @@ CUT = [
         "--exact --min-tokens 10 --min-documents 3", "--keep longest --replacement [...]",
         "--against docs.jsonl --min-tokens 10", "--format parquet --exact",
     )),
-    "align docs.jsonl --id-column id -o s.jsonl ; cut docs.jsonl --id-column id -o out"
-    " --named-in s.jsonl",
     *(f"cut {name} --id-column id -o out --exact --min-tokens 8" for name in (
         "docs.json", "docs.csv.bz2", "docs.tsv.gz", "docs.parquet", "docs.jsonl.zst",
     )),

@@ -126,8 +126,7 @@ PASSAGES = [
     " ; align questions.jsonl --against idx -o idx/s.csv",
     *(f"cut docs.jsonl -o out {options}" for options in (
         "--exact --threshold 0.9", "--unit lines --against docs.jsonl", "--unit words",
-        "--named-in docs.jsonl", "--named-in missing.csv", "--named-in ids.csv --exact",
-        "--side query", "--against docs.jsonl --keep longest", "--ngram 2", "--min-documents 1",
+        "--against docs.jsonl --keep longest", "--ngram 2", "--min-documents 1",
     )),
     *(f"drop docs.jsonl --id-column id -o out --named-in {options}" for options in (
         "missing.txt", "unknown-ids.txt", "body.csv", "docs.jsonl", "bad-2.jsonl", "bad.txt",

@@ -185,7 +185,6 @@ def others(here: Path) -> dict[str, Any]:
     aligned = neardup.align(ROWS, min_tokens=5)
     found = {
         "cut": neardup.cut(path, min_tokens=3, exact=True),
-        "cut as named": neardup.cut(ROWS, named_in=aligned),
         "pairs": neardup.find_pairs(ROWS, **grouped(**HOW)),
         "pairs of buckets": neardup.find_pairs(
             path, **grouped(memory="70MB", method="minhash", **HOW)

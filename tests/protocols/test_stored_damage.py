@@ -163,12 +163,6 @@ def drop(table: str, column: str) -> list[Any]:
     return drop_documents(engine, resolve_paths([INPUT]), table, options).removed.to_pylist()
 
 
-def cut(table: str) -> list[Any]:
-    return neardup.cut(
-        INPUT, named_in=table, read=neardup.ReadOptions(id_column="id")
-    ).kept.to_pylist()
-
-
 def of_dedup() -> list[Use]:
     return [
         partial(report, "dedup"),
@@ -178,10 +172,7 @@ def of_dedup() -> list[Use]:
 
 
 def of_cut() -> list[Use]:
-    return [
-        partial(report, "cut", INPUT, id_column="id"),
-        partial(cut, "cut/removed.parquet"),
-    ]
+    return [partial(report, "cut", INPUT, id_column="id")]
 
 
 def write_outputs() -> Any:
@@ -258,10 +249,7 @@ def passages_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
     neardup.align(INPUT, min_tokens=5, read=neardup.ReadOptions(id_column="id")).write(
         "aligned.parquet"
     )
-    uses = [
-        partial(cut, "aligned.parquet"),
-        partial(report, "aligned.parquet", INPUT, id_column="id"),
-    ]
+    uses = [partial(report, "aligned.parquet", INPUT, id_column="id")]
     return Stored(damage("aligned.parquet"), uses, is_trusted)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -22,7 +21,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Address
 from neardup.options.option import but, option
-from neardup.options.passages import CutOptions, NamedOptions
+from neardup.options.passages import CutOptions
 from neardup.runs.progress import counted
 
 # Characters of the most repeated text that fit on a line.
@@ -34,13 +33,11 @@ Examples:
   neardup cut pages.parquet --unit paragraphs --exact --min-documents 10 -o clean
   neardup cut train.jsonl --against tests/ --min-tokens 25 -o no-leaks
   neardup cut /shared/corpus --unit lines --exact --engine spark -o /shared/clean
-  neardup cut essays/ --named-in shared.jsonl --side query -o own-words
 """
 
 
 class CutCommandOptions(
     CutOptions,
-    NamedOptions,
     AgainstDataOptions,
     FolderOptions,
     EngineOptions,
@@ -49,7 +46,6 @@ class CutCommandOptions(
     """Options of ``neardup cut``."""
 
     differs = but(
-        named_in={"kind": Address()},
         against={"help": "Cut only what documents of OTHER have."},
     )
 
@@ -70,42 +66,26 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     skipped.parquet with file, row and reason of each.
     """
     from neardup.engine.opening import key_of
-    from neardup.errors import InvalidParameterError
-    from neardup.files.inputs import STANDARD_INPUT, origins_of
-    from neardup.jobs.cut.cut import cut_as_named, cut_sources
+    from neardup.files.inputs import origins_of
+    from neardup.jobs.cut.cut import cut_sources
     from neardup.jobs.cut.plan import plan_cut
 
     given: CutCommandOptions = call.options
-    against, side = given.against, given.side
-    named_in: Any = given.named_in
-    if named_in == STANDARD_INPUT:
-        message = "--named-in is a file, not standard input"
-        raise click.UsageError(message)
     output = FolderOutput(call)
     options = given.part(CutOptions)
-    plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
+    plan = plan_cut(options, has_other=bool(given.against))
     if call.is_on_spark:
-        if named_in is not None:
-            message = (
-                "engine spark cuts what it finds; leave out named_in, or choose engine threads"
-            )
-            raise InvalidParameterError(message, "engine", "named_in")
         call.check_spark()
     goes_on = options.exact or call.is_on_spark
     sources = call.sources(inputs, options)
     others = call.other_sources(options, options.tokenizer)
-    output.check(sources, [*origins_of(others or ()), named_in])
+    output.check(sources, origins_of(others or ()))
     key = None
     if goes_on:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
     with call.working(output.place, key) as workspace, call.display:
-        engine = call.engine_within(workspace)
-        table = None if named_in is None else Path(named_in)
-        if table is not None:
-            result = cut_as_named(engine, sources, table, side, plan)
-        else:
-            result = cut_sources(engine, sources, others, plan)
+        result = cut_sources(call.engine_within(workspace), sources, others, plan)
         output.write(result)
     output.print_result(result.summary, _report(result.summary, output))
 
@@ -124,16 +104,14 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
             f"{counted(each['documents'], 'document')}: {_excerpt(each['text'])}"
             for each in summary["most_repeated"]
         ]
-    if not summary.get("exact", True):
+    if not summary["exact"]:
         lines.append(
             f"what is similar at the threshold of {summary['threshold']:g} is found"
             f"{wording.describe_recall(summary)}"
         )
     lines += wording.describe_preset(summary)
     lines += describe_ids(summary)
-    remedy = ""
-    if "min_tokens" in summary:
-        remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
+    remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
     nothing = wording.note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
     lines += wording.ending(summary, nothing=nothing, has_folder=True)
     return "\n".join([*lines, wording.written(summary, output)])

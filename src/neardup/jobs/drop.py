@@ -137,7 +137,7 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
         if column not in names and {"id", "kept_id", "start", "end"} <= set(names):
             message = (
                 f"there is no column {column!r}; the table names spans that were cut out of "
-                "documents, which did not go; cut with named_in (--named-in) takes such spans out"
+                "documents, which did not go; choose column='id' (--column id) if they are to go"
             )
             raise InvalidInputError(message, path=path) from None
         if column not in names and "id" in names and "kept_id" in names:
@@ -166,8 +166,8 @@ def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
     job, _ = read_summary(named_in)
     if job == "cut":
         message = (
-            "it is that of `neardup cut`, which takes spans out of documents: cut with named_in "
-            "(--named-in) takes its removed.parquet"
+            "it is that of `neardup cut`, which takes spans out of documents; name a table or a "
+            "folder of `neardup dedup`"
         )
         raise InvalidInputError(message, path=named_in)
     return f"{named_in}/removed.parquet", options.column or "id"

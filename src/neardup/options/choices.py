@@ -75,7 +75,6 @@ CutPreset = Literal["ocr", "code"]
 PresetName = Literal["ocr", "titles", "code", "editions", "quotations", "rewording"]
 
 CutUnit = Literal["passages", "paragraphs", "lines", "sentences"]
-Side = Literal["query", "doc"]
 
 DocumentUnit = Literal["line", "folder"]
 DocumentFormat = Literal["docx", "odt", "epub", "pdf"]

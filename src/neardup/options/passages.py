@@ -17,7 +17,6 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
-    Side,
     TermFrequency,
 )
 from neardup.options.groups import (
@@ -269,26 +268,6 @@ class SearchOptions(LookUpOptions):
     """Options of a search for passages."""
 
     threshold: Number = option(THRESHOLD, default="0.8")
-
-
-class NamedOptions(Options):
-    """A table that names passages or documents."""
-
-    heading = "Input"
-
-    named_in: Data | None = option(
-        "Cut the passages that this table names, nothing else.",
-        default=None,
-        more="The output of `neardup align` or `neardup search`, or the removed.parquet of a cut.",
-        metavar="FILE",
-    )
-    side: Side | None = option(
-        "Side of FILE whose passages are cut.",
-        default=None,
-        usual="the side that INPUT is",
-        more="Needed if INPUT has ids of both sides but is one of them. Among documents that are "
-        "compared with each other the later one is cut.",
-    )
 
 
 class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAgainstOptions):

@@ -71,7 +71,6 @@ MISTAKES = {
         {"exact": True, "threshold": "0.5"},
         {"exact": True, "recall": "0.9"},
         {"keep": "best"},
-        {"side": "doc"},
         {"min_documents": 0},
     ],
     "sketch": [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,33 +15,39 @@ from neardup.errors import InvalidInputError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
-from neardup.jobs.cut.named import NamedKeepers, cut_named, read_named_spans
-from neardup.jobs.cut.passages import FoundSpans, cut_passages, describe_repeated, most_repeated
+from neardup.jobs.cut.passages import (
+    FoundSpans,
+    change_of,
+    cut_passages,
+    describe_repeated,
+    most_repeated,
+)
 from neardup.jobs.cut.plan import (
     CutJobPlan,
     CutSpans,
     Extent,
-    ReadKeepers,
-    Spans,
-    keep_ranks,
     plan_cut,
-    take_out,
 )
 from neardup.jobs.cut.units import cut_units
-from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number, Side
+from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.options.passages import CutOptions, NamedOptions
+from neardup.options.passages import CutOptions
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import sides_of
-from neardup.reading.sign import list_block
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import has_chosen, hints_of_letters, with_warning
-from neardup.stages.selection import ROWS_AT_ONCE, Selection, complete_summary, write_rows_by
+from neardup.stages.selection import (
+    ROWS_AT_ONCE,
+    KeeperIds,
+    Selection,
+    complete_summary,
+    write_rows_by,
+)
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
@@ -143,23 +148,20 @@ def cut_sources(
     """
     others = against or []
     _check_sources(plan, sources, others)
-    change: Change | None
     find = _finder_of(plan)
-    other, own, spans, found, change = find(engine, sources, others, plan)
+    other, own, most, change = find(engine, sources, others, plan)
     if against is not None and not len(other):
         # Stages treat an empty collection as missing.
-        spans, found, change = CutSpans.of_none(), None, None
-    runner = engine.runner
+        most, change = None, change_of(own, CutSpans.of_none(), plan)
+    runner, spans = engine.runner, change.gathered
     with engine.stage("report"):
         extent = Extent.of(spans, len(other) + len(own))
-        if found is None:
-            assert isinstance(spans, CutSpans)
-            found = most_repeated(spans)
-        most = describe_repeated(own, found, plan.reading, runner)
-        keepers = ReadKeepers(own, other, extent.keepers)
-    summary = summarise_extent(own, other, extent, plan, most, runner)
+        most = most_repeated(spans) if most is None else most
+        described = describe_repeated(own, most, plan.reading, runner)
+        keeper_ids = KeeperIds(own, other, extent.keepers)
+    summary = summarise_extent(own, other, extent, plan, described, runner)
     summary |= summarise_search(own, plan) | engine.describe()
-    result = CutResult(own, other, spans, keepers, plan.options.replacement, summary)
+    result = CutResult(own, other, change, keeper_ids, summary)
     write_rows_by(result, partial(engine.write, change=change))
     return result
 
@@ -177,27 +179,6 @@ def _check_sources(
             raise InvalidInputError(message, path=file.origin)
 
 
-def cut_as_named(
-    engine: Engine, sources: Sequence[Source], named_in: Any, side: Side | None, plan: CutJobPlan
-) -> CutResult:
-    """Cut the passages named in a table, without writing."""
-    _check_sources(plan, sources)
-    runner = engine.runner
-    with runner.stage("read") as note:
-        table, reading = read_named_spans(named_in), replace(plan.reading, with_lengths=True)
-        own = engine.read([(sources, reading)], list_block).catalogues[0]
-        note(documents=len(own), spans=len(table))
-    with runner.stage("cut") as note:
-        spans, keepers = cut_named(own, table, side, keep_ranks(own, plan.keep))
-        note(spans=len(spans))
-    other = Catalogue.of_none()
-    with runner.stage("report"):
-        extent = Extent.of(spans, len(own))
-        most = describe_repeated(own, most_repeated(spans), plan.reading, runner)
-    summary = summarise_extent(own, other, extent, plan, most, runner)
-    return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
-
-
 def cut(
     data: Data,
     against: DataOrIndex | None = None,
@@ -212,8 +193,6 @@ def cut(
     preset: CutPreset | None = None,
     recall: Number | None = None,
     num_perm: int | None = None,
-    named_in: Data | None = None,
-    side: Side | None = None,
     text: TextOptions | None = None,
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
@@ -258,12 +237,6 @@ def cut(
         passages without ``num_perm`` and ``seed``.
     num_perm
         Hash functions. None: 64 for passages, else 128.
-    named_in
-        Cut only the passages in this table: the result of ``align``, ``search`` or ``cut``, any
-        Arrow table, or the path of one.
-    side
-        Side of that table whose passages are cut, ``query`` or ``doc``. None: the side whose ids
-        ``data`` has; if it has both, the later document of each pair.
     text, read, run
         Tokens and shingles, input, and threads, memory or Spark.
 
@@ -277,7 +250,7 @@ def cut(
     InvalidParameterError
         For an option out of range, or a conflict of options.
     InvalidInputError
-        For a bad row or a repeated id, or a table with unknown documents or positions.
+        For a bad row or a repeated id.
     ReadError, WriteError, IndexFormatError
         If a file cannot be read, the work folder cannot be written, or an index is damaged.
 
@@ -319,22 +292,12 @@ def cut(
         recall=recall,
         num_perm=num_perm,
     )
-    NamedOptions(named_in=named_in, side=side)
-    if isinstance(named_in, CutResult):
-        # As an Arrow stream it is the remaining texts.
-        named_in = named_in.removed
-    plan = plan_cut(
-        options, has_other=against is not None, is_named=named_in is not None, side=side
-    )
+    plan = plan_cut(options, has_other=against is not None)
     sources = rows_where(resolve_inputs(data, options), options.where)
     resolve = partial(resolve_inputs, options=options)
     others = resolve_against(against, resolve, options, options.tokenizer)
     with open_engine(run, "cut", [*sources, *(others or ())]) as engine:
-        if named_in is not None:
-            result = cut_as_named(engine, sources, named_in, side, plan)
-        else:
-            result = cut_sources(engine, sources, others, plan)
-    return with_warning(result)
+        return with_warning(cut_sources(engine, sources, others, plan))
 
 
 class CutResult(Selection):
@@ -352,14 +315,13 @@ class CutResult(Selection):
         self,
         own: Catalogue,
         other: Catalogue,
-        spans: Spans,
-        keepers: ReadKeepers | NamedKeepers,
-        replacement: str,
+        change: Change,
+        keeper_ids: KeeperIds,
         summary: dict[str, Any],
     ) -> None:
         super().__init__(own, np.ones(len(own), np.bool_), summary, other)
-        self._spans = spans
-        self._keepers, self._replacement = keepers, replacement
+        self._spans, self._apply = change.gathered, change.apply
+        self._keeper_ids = keeper_ids
 
     def headline(self) -> str:
         """Return the counts of documents, spans and removed characters."""
@@ -373,18 +335,16 @@ class CutResult(Selection):
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         import pyarrow as pa
 
-        schema = self._removed_rows(CutSpans.of_none(), 0).schema
+        schema = self._removed_rows(CutSpans.of_none()).schema
         return {
             "removed.parquet": pa.RecordBatchReader.from_batches(schema, self._removed_batches())
         }
 
     def _removed_batches(self) -> Iterator[pa.RecordBatch]:
-        first = 0
         for part in self._spans.parts():
             for start in range(0, len(part), ROWS_AT_ONCE):
                 rows = part.take(slice(start, start + ROWS_AT_ONCE))
-                yield from self._removed_rows(rows, first).to_batches()
-                first += len(rows)
+                yield from self._removed_rows(rows).to_batches()
 
     def _sides(self) -> dict[str, Bools]:
         return sides_of(self._documents)
@@ -401,23 +361,23 @@ class CutResult(Selection):
         return self._tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
-        columns = self._documents.columns.texts
-        return take_out(columns, self._replacement, self._spans, block, rows)
+        return self._apply(self._spans, block, rows)
 
-    def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
+    def _removed_rows(self, spans: CutSpans) -> pa.Table:
         import pyarrow as pa
 
+        is_own = spans.kept_documents >= len(self._other)
         columns = {
             "id": self._own_ids.take(spans.documents),
             "start": spans.starts,
             "end": spans.stops,
-            "kept_id": self._keepers.ids(spans, first),
+            "kept_id": self._keeper_ids.take(spans.kept_documents),
             "kept_start": spans.kept_starts,
             "kept_end": spans.kept_stops,
             "similarity": pa.array(spans.similarities, mask=np.isnan(spans.similarities)),
             "file": self._documents.document_files(spans.documents),
             "row": self._documents.numbers[spans.documents],
-            "kept_in": self._keepers.places(spans, first),
+            "kept_in": pa.array(np.where(is_own, "input", "against"), pa.string()),
         }
         return pa.table(columns)
 

@@ -96,7 +96,7 @@ def cut_equal_passages(
     with engine.stage("locate"):
         gone = RemovedPassages(similarities=np.ones(len(found)), **vars(found))
         spans = locate_cuts(gone, (other, own), plan, read.again)
-    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
+    return FoundSpans(other, own, None, change_of(own, spans, plan))
 
 
 def _each_part(rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
@@ -427,4 +427,4 @@ def cut_equal_units(
         spans_in,
         gone,
     )
-    return FoundSpans(other, own, spans, most, change)
+    return FoundSpans(other, own, most, change)

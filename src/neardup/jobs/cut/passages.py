@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.plan import (
     CutJobPlan,
     CutSpans,
-    Spans,
     count_documents,
     join_spans,
     keep_order,
@@ -50,10 +49,6 @@ class Located(NamedTuple):
 # Reads documents again by ascending numbers in both collections, and yields a function's results in
 # order.
 ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
-
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -187,12 +182,12 @@ class Repeated(NamedTuple):
 class FoundSpans(NamedTuple):
     """Spans to cut from ``own``, with copies in either collection.
 
-    ``most`` are the most repeated ones, None if not counted. ``change`` cuts the spans.
+    ``most`` are the most repeated ones, None if not counted. ``change`` cuts the spans, and
+    ``change.gathered`` are these spans, as of ``Spans``.
     """
 
     other: Catalogue
     own: Catalogue
-    spans: Spans
     most: list[Repeated] | None
     change: Change
 
@@ -292,7 +287,7 @@ def cut_passages(
         note(passages=len(found))
     with engine.stage("locate"):
         spans = locate_cuts(found, (other, own), plan, read.again)
-    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
+    return FoundSpans(other, own, None, change_of(own, spans, plan))
 
 
 def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:

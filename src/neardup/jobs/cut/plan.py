@@ -13,9 +13,9 @@ from neardup.errors import InvalidParameterError
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.keep import KeepPolicy, parse_keep
-from neardup.options.choices import CutUnit, Side
+from neardup.options.choices import CutUnit
 from neardup.options.documents import DedupOptions
-from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
+from neardup.options.groups import ShingleOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.options.passages import DEFAULT_RECALL, CutOptions, PassageOptions
@@ -26,7 +26,6 @@ from neardup.passages.windows import PassageScheme
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import DedupPlan, columns_of, other_columns_of, plan_deduplication
-from neardup.stages.selection import KeeperIds
 from neardup.tables import Bools, Floats, Int64s, Rows
 from neardup.text.shingles import shingle_scheme
 
@@ -40,14 +39,6 @@ DEFAULT_THRESHOLD = "0.8"
 # Least tokens of cut units. Shorter lines are often equal by chance, such as a speaker's name;
 # shorter passages are phrases.
 LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5, "sentences": 5}
-
-
-# Options that select the cuts, as a table does.
-_DECIDING = ["preset"] + [
-    name
-    for name in CutOptions.known
-    if name not in {"preset", "keep", "replacement", *TextAgainstOptions.known}
-]
 
 
 @dataclass(frozen=True)
@@ -68,14 +59,8 @@ class CutJobPlan:
     units: DedupPlan | None = None
 
 
-def plan_cut(
-    options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None
-) -> CutJobPlan:
+def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
     """Check combinations of options, before any work starts."""
-    if is_named:
-        _check_named(options, has_other=has_other)
-    elif side is not None:
-        raise no_effect("side", "without named_in", "give named_in", "named_in")
     options.check_other("against", is_given=has_other)
     keep = parse_keep(options.keep, may_be_none=True)
     if has_other and (keep.rule != "first" or keep.keeps_none):
@@ -115,16 +100,6 @@ def plan_cut(
         )
         raise InvalidParameterError(message, "unit", "against", "exact")
     return replace(plan, units=_plan_units(options))
-
-
-def _check_named(options: CutOptions, *, has_other: bool) -> None:
-    remedy = "leave out named_in"
-    if has_other:
-        raise no_effect("against", "with named_in", remedy, "named_in")
-    for name in _DECIDING:
-        value = getattr(options, name)
-        if value is not None and value != options.known[name].default and value != "words":
-            raise no_effect(name, "with named_in", remedy, "named_in")
 
 
 def _check_exact(options: CutOptions) -> None:
@@ -268,34 +243,6 @@ def spans_in(spans: Spans, documents: slice) -> pa.RecordBatch:
 def join_spans(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
     """Return the spans of some batches."""
     return CutSpans.of_batches(list(batches))
-
-
-class ReadKeepers:
-    """Kept copies in two collections, the other one first.
-
-    Methods take a run of spans, and the number of the first.
-    """
-
-    def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
-        self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
-
-    def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return ids, with ``against/`` before the other collection's shared ids."""
-        return self._ids.take(spans.kept_documents)
-
-    def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return the collections of the documents."""
-        import pyarrow as pa
-
-        return spell_sides(pa.array(spans.kept_documents >= self._n_other))
-
-
-def spell_sides(are_own: pa.Array) -> pa.Array:
-    """Spell out sides of documents: input, against, null if unknown."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.if_else(are_own, "input", "against").cast(pa.string())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -26,10 +26,6 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, 
 from neardup.stages.decide import assign, choose_by_buckets, find_contents
 from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
-
-if TYPE_CHECKING:
-    pass
-
 
 Unit = Literal["paragraphs", "lines", "sentences"]
 
@@ -123,7 +119,7 @@ def cut_units(
         assignment = _decide(engine, read, units, plan)
         spans = _spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
-    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
+    return FoundSpans(other, own, None, change_of(own, spans, plan))
 
 
 def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
