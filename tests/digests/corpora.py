@@ -153,7 +153,7 @@ EXPLAIN = [
       )),
     f"dedup {DOCS} ; explain out d110 ; explain out d200",
     f"dedup {DOCS} --against others.jsonl ; explain out d000 --against others.jsonl --json",
-    f"dedup {DOCS} --tokenizer tokenizer.json ; explain out d001 --tokenizer tokenizer.json",
+    f"dedup {DOCS} --tokenizer tokenizer.json ; explain out d001",
     "dedup bad.jsonl few.jsonl -o out --on-error skip --id-column id ; explain out d200 --json",
     "dedup lines.txt -o out --document line ; explain out lines.txt:47",
 ]  # fmt: skip

@@ -45,7 +45,7 @@ def remove_duplicates(folder: Path) -> None:
     # Arrow's own tables have no types.
     tables: list[Any] = [result.removed, result.kept]  # pyright: ignore[reportUnknownMemberType]
     assert sum(map(len, tables)) == len(TEXTS)
-    result.explain("2", tokenizer=split)
+    result.explain("2")
     assert_type(result.report().html, str)
 
 

@@ -8,7 +8,7 @@ from neardup.cli.call import Call, hold
 from neardup.cli.command import argument, job_command
 from neardup.options.choices import ColumnNames
 from neardup.options.documents import CompareOptions
-from neardup.options.groups import AgainstDataOptions, AgainstOptions, CommandOptions, OpenOptions
+from neardup.options.groups import AgainstDataOptions, AgainstOptions, CommandOptions
 from neardup.options.kinds import Encoding, PathOrUrl
 from neardup.options.option import but, option
 
@@ -160,12 +160,6 @@ class ExplainCommandOptions(AgainstDataOptions, CommandOptions):
         AgainstOptions.known["against_text_column"], default=None
     )
     against_id_column: str | None = option(AgainstOptions.known["against_id_column"], default=None)
-    tokenizer: str | None = option(
-        OpenOptions.known["tokenizer"],
-        default=None,
-        help="The tokenizer.json file that was used, if any.",
-        metavar="FILE",
-    )
     differs = but(against={"help": "The second collection, if the job had one."})
 
 
@@ -181,8 +175,8 @@ def explain(call: Call, folder: str, identifier: str) -> None:
 
     FOLDER is the output of `neardup dedup`, ID the id of a document in its tables.
 
-    A removed document is compared with the one that is kept in its place, a kept one with all kept
-    ones, to find the nearest. Prints their similarity, common buckets and differences.
+    Prints the document that is kept in the place of a removed one, their similarity, and the
+    differences of their texts.
     """
     from neardup.errors import InvalidParameterError
     from neardup.jobs.explain import explain_document
@@ -205,12 +199,10 @@ def explain(call: Call, folder: str, identifier: str) -> None:
         on_error="skip",
         **vars(input_options_of(read)),
     )
-    sources = call.other_sources(options, given.tokenizer)
+    sources = call.other_sources(options)
     others = None
     if sources is not None:
         others = ReadCollection(sources, columns_of(options), skip_bad=True)
     with call.display:
-        explanation = explain_document(
-            output, identifier, call.runner, against=others, tokenizer=given.tokenizer
-        )
+        explanation = explain_document(output, identifier, call.runner, others)
     call.print_result(explanation.to_dict(), explanation.to_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,6 @@ import numpy as np
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.destinations import Target, recover, target_of
 from neardup.files.documents import as_text
-from neardup.files.encodings import IN_MEMORY, language_of_file
 from neardup.files.formats import file_source, has_columns
 from neardup.files.inputs import written_document
 from neardup.files.memory import WRITTEN_AS
@@ -31,7 +30,7 @@ from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
 from neardup.stages.tables import ReadCollection, open_written
-from neardup.tables import Bools, Int64s, Texts, offsets_of
+from neardup.tables import Bools, Int64s, offsets_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,10 +131,6 @@ class Outcome(ABC):
         Several columns are joined as in the job; bytes are decoded for display.
         """
 
-    @abstractmethod
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the document numbers and texts of one side."""
-
 
 def open_output(folder: str | Path) -> DedupOutput:
     """Open a folder or URL that ``neardup dedup`` has written."""
@@ -225,25 +220,6 @@ class DedupOutput(Outcome):
                 return [texts[place] for place in inverse.tolist()]
         raise _other_rows(source)
 
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the document numbers and texts of one side."""
-        for file in self.documents.files:
-            numbers = self.documents.of_side(side, file)
-            if not len(numbers):
-                continue
-            source, columns = self._source(side, file)
-            start = 0
-            for block in source.blocks():
-                stop = start + len(block)
-                if stop > len(numbers):
-                    raise _other_rows(source)
-                # The file may have been written in another format.
-                language = language_of_file(file) or IN_MEMORY
-                yield numbers[start:stop], Texts.from_arrow(block.parse(columns).text, language)
-                start = stop
-            if start < len(numbers):
-                raise _other_rows(source)
-
     def _source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
         described = self.summary["reading"]
         columns = described["text_column"]
@@ -305,24 +281,15 @@ class ResultOutcome(Outcome):
         """Return the texts of documents, on either side."""
         is_wanted = np.zeros(len(self.documents), np.bool_)
         is_wanted[self.documents.find(file, np.asarray(rows, np.int64))] = True
-        return [text for _, _, texts in self._read(is_wanted) for text in _as_shown(texts)]
-
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the document numbers and texts of one side."""
-        went = self.documents.went(slice(None))
-        for numbers, language, texts in self._read(went == (side == "removed")):
-            yield numbers, Texts.from_arrow(texts, language)
-
-    def _read(self, is_wanted: Bools) -> Iterator[tuple[Int64s, Any, pa.Array]]:
         is_document = self._own.is_document
         wanted = is_document.copy()
         wanted[is_document] = is_wanted
-        numbers = np.cumsum(is_document) - 1
         columns = self._own.columns.only_text()
-        for _, block, rows in selected_blocks(self._own, wanted):
-            here = wanted[rows]
-            texts = block.parse(columns, select=here).text
-            yield numbers[rows][here], block.language, texts
+        return [
+            text
+            for _, block, rows in selected_blocks(self._own, wanted)
+            for text in _as_shown(block.parse(columns, select=wanted[rows]).text)
+        ]
 
 
 # Prefix of an id of the other collection that the first one also has.
@@ -344,15 +311,6 @@ def ids_in_other(identifier: object) -> tuple[str, ...]:
     full = str(identifier)
     own = full.removeprefix(_AGAINST)
     return (full,) if own == full else (full, own)
-
-
-def texts_of_documents(*documents: Document) -> Texts:
-    """Return the documents' texts, with the language of their files."""
-    import pyarrow as pa
-
-    languages = [language_of_file(each.file or each.id) or IN_MEMORY for each in documents]
-    texts = pa.array([each.text for each in documents], pa.large_string())
-    return Texts.from_arrow(texts, np.array(languages, np.uint8))
 
 
 class ShownTexts:

@@ -164,7 +164,6 @@ CALLS = {
     "estimate": lambda progress: neardup.estimate(
         neardup.sketch(TEXTS), run=neardup.RunOptions(progress=progress)
     ),
-    "explain": lambda progress: neardup.deduplicate(TEXTS).explain("0", progress=progress),
     "compare": lambda progress: neardup.compare(
         *TEXTS[:2], run=neardup.RunOptions(progress=progress)
     ),

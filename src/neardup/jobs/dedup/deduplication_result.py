@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.runs.progress import Progress, counted
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.selection import (
     KeeperIds,
@@ -19,13 +19,10 @@ from neardup.stages.selection import (
 from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from neardup.jobs.explain import ExplainResult
     from neardup.stages.output import ResultOutcome
-    from neardup.text.tokenizers import TokenFunction
 
 
 class _Clusters(NamedTuple):
@@ -100,36 +97,25 @@ class DeduplicationResult(Selection):
         """
         return self._cluster_rows(self._find_clusters(), self._document_numbers())
 
-    def explain(
-        self,
-        id: object,  # noqa: A002 - the name of the column
-        *,
-        tokenizer: str | Path | TokenFunction | None = None,
-        progress: Progress | None = None,
-    ) -> ExplainResult:
+    def explain(self, id: object) -> ExplainResult:  # noqa: A002 - the name of the column
         """Explain why a document was removed or kept.
 
-        The text is read again. A removed document is compared with its keeper, a kept one with all
-        kept documents to find its nearest neighbour.
+        The texts of a removed document and its keeper are read again.
 
         Parameters
         ----------
         id
             The document.
-        tokenizer
-            The tokenizer of the deduplication, if it was a file or a function.
-        progress
-            As for ``deduplicate``.
 
         Returns
         -------
-        The row of ``removed``, both texts, their similarity and differences; ``print`` shows it,
-        ``to_dict`` returns plain values.
+        The row of ``removed``, both texts and their differences; ``print`` shows it, ``to_dict``
+        returns plain values.
 
         Raises
         ------
         InvalidParameterError
-            For an unknown id, or a missing tokenizer.
+            For an unknown id.
         InvalidInputError, ReadError
             If the texts have changed.
         """
@@ -139,10 +125,8 @@ class DeduplicationResult(Selection):
         against = None
         if self._other.sources and self.summary.get("against_documents"):
             against = ReadCollection.of_catalogue(self._other)
-        with Runner(self.summary["workers"], progress, "write") as runner:
-            return explain_document(
-                outcome_of(self), id, runner, against=against, tokenizer=tokenizer
-            )
+        with Runner(1) as runner:
+            return explain_document(outcome_of(self), id, runner, against)
 
     def _removed_numbers(self) -> Int64s:
         return np.flatnonzero(~self._stays)
