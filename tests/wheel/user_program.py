@@ -129,9 +129,6 @@ def keep_documents(folder: Path) -> None:
     matches = index.query("a bird", with_columns=True)
     assert_type(matches, types.Matches[types.MatchWithColumns])
     assert_type(matches.cursor, str | None)
-    assert len(
-        index.search(neardup.sketch(TEXTS, text=neardup.TextOptions(ngram=1)), top=1)
-    ) == len(TEXTS)
     found = index.search(TEXTS)
     assert_type(found, neardup.types.DocumentSearchResult)
     assert_type(neardup.deduplicate(TEXTS, against=index), neardup.types.DeduplicationResult)

@@ -24,7 +24,6 @@ from neardup.documents.queries import (
     Queries,
     Sought,
     join_sets,
-    lists_of_sets,
     queries_of_texts,
 )
 from neardup.documents.records import user_columns_of
@@ -38,13 +37,11 @@ from neardup.index.index import OpenIndex
 from neardup.index.segments import check_all, open_segment
 from neardup.index.store import Contents
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
-from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import (
     Bools,
     EarlierKeepers,
@@ -52,8 +49,6 @@ from neardup.tables import (
     Floats,
     Int64s,
     Rows,
-    ShingleSets,
-    Signatures,
     Texts,
     Uint32s,
     Uint64s,
@@ -264,44 +259,6 @@ class RowsInMemory:
             self._delta.take_packed(row)
         self._rows = rows
         return self._delta.fixed()
-
-
-def find_estimated(
-    index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, threshold: Fraction
-) -> Hits:
-    """Find documents by MinHash signatures of texts without sets.
-
-    Documents with a common band are signed like the texts. A similarity is the share of equal
-    positions, an estimate; a hit reaches the threshold. The signatures have the index's shingles
-    and functions, and at least as many positions as its bands.
-    """
-    banding = index.scheme.banding
-    n_positions = signatures.values.shape[1]
-    is_filled = signatures.sizes != 0
-    keys = band_keys(signatures.values, banding.bands, banding.rows)
-    nothing: Uint64s = np.zeros((len(keys), 2), np.uint64)
-    queries = Queries(signatures.sizes, nothing, keys, None, None)
-    sought = Sought(queries, is_filled, with_copies=False)
-    least = threshold * n_positions
-    parts: list[Hits] = []
-    for number, segment in enumerate(index.segments):
-        own, rows = segment.find(sought).candidates
-        kept = index.are_kept(number, rows)
-        own, rows = own[kept], rows[kept]
-        for start in range(0, len(rows), _SIGNED_AT_ONCE):
-            may_go_on()
-            left = own[start : start + _SIGNED_AT_ONCE]
-            distinct, places = np.unique(rows[start : start + _SIGNED_AT_ONCE], return_inverse=True)
-            sets = segment.sets_of(distinct)
-            assert isinstance(sets, ShingleSets)
-            signed = np.ascontiguousarray(minhash_signatures(lists_of_sets(sets), minhash))
-            equal: Int64s = np.empty(len(left), np.int64)
-            count_equal(signatures.values, signed, left, places, equal)
-            hit = np.flatnonzero(equal >= math.ceil(least))
-            documents = distinct[places[hit]] + int(index.first_documents[number])
-            sizes = sets.sizes[places[hit]]
-            parts.append(Hits(left[hit], documents, equal[hit], sizes, equal[hit] / n_positions))
-    return Hits.joined(parts)
 
 
 def _hits_among(

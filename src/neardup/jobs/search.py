@@ -16,23 +16,19 @@ from neardup.documents.lookup import (
     Hits,
     LookedUp,
     OpenDocuments,
-    find_estimated,
     look_up_block,
     most_similar,
 )
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.engine import Engine, Means, each_block
-from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
-from neardup.matching.measures import Jaccard, Measure
+from neardup.matching.measures import Measure
 from neardup.options.documents import DocumentSearchOptions
-from neardup.options.groups import TextReadingOptions, WhereOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import no_effect
 from neardup.options.passages import SearchOptions
 from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
 from neardup.passages.index import OpenPassages
@@ -48,19 +44,12 @@ from neardup.results import (
     describe_ids,
     describe_skipped,
 )
-from neardup.runs.runner import Runner, release_memory
-from neardup.sketches.kind import estimate_shares
-from neardup.sketches.minhash import MinHashScheme
+from neardup.runs.runner import release_memory
 from neardup.stages.options import columns_of, hints_of_letters, hints_of_short
-from neardup.stages.sketches import Sketches
-from neardup.tables import Floats, Int64s, Signatures
+from neardup.tables import Int64s
 
-# Sketches that are looked up together, which bounds the results in memory.
-_SKETCHES_AT_ONCE = 1 << 12
 # Documents whose columns are read at once.
 _READ_AT_ONCE = 1024
-# Additional columns of a table of estimates.
-_ERRORS = ("error", "low", "high")
 
 
 def search_documents(
@@ -102,47 +91,6 @@ def search_documents(
     return DocumentSearchResult(table, summary)
 
 
-def search_sketches(
-    index: OpenDocuments,
-    sketches: Sketches,
-    options: DocumentSearchOptions,
-    runner: Runner,
-    condition: Condition | None = None,
-    *,
-    with_columns: bool = False,
-) -> DocumentSearchResult:
-    """Look up every sketch as ``search_documents``, estimating the similarities."""
-    for name in (*WhereOptions.known, *TextReadingOptions.known):
-        if getattr(options, name) != options.known[name].default:
-            raise no_effect(name, "on sketches", "search by the texts", "queries")
-    measure = _measure_of(index.scheme, options)
-    minhash = minhash_of(sketches, index.scheme, "queries")
-    start = time.perf_counter()
-    with runner.stage("search") as note:
-        found = _look_up_sketches(index, sketches, minhash, measure)
-        table, counts, least = _collect(
-            found, index, options, condition, with_columns=with_columns, num_perm=minhash.num_perm
-        )
-        note(queries=counts.n_queries, documents=len(table))
-    summary = {
-        **_describe(counts, least, index.scheme, options),
-        "estimated": True,
-        "seconds": round(time.perf_counter() - start, 3),
-        "hints": [],
-    }
-    return DocumentSearchResult(table, summary)
-
-
-def _look_up_sketches(
-    index: OpenDocuments, sketches: Sketches, minhash: MinHashScheme, measure: Measure
-) -> Iterator[LookedUp]:
-    for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
-        part = slice(first, first + _SKETCHES_AT_ONCE)
-        rows = Signatures(sketches.rows.values[part], sketches.rows.sizes[part])
-        hits = find_estimated(index, rows, minhash, measure.threshold)
-        yield LookedUp(sketches.ids[part], (), rows.sizes, hits)
-
-
 def _collect(
     found: Iterable[LookedUp],
     index: OpenDocuments,
@@ -150,12 +98,8 @@ def _collect(
     condition: Condition | None,
     *,
     with_columns: bool,
-    num_perm: int | None = None,
 ) -> tuple[pa.Table, QueryCounts, float]:
-    """Return the table of all matches, the counts, and the least similarity.
-
-    Estimates of sketches of ``num_perm`` values have their errors in further columns.
-    """
+    """Return the table of all matches, the counts, and the least similarity."""
     n_asked = 0 if options.top is None else min(options.top, index.n_documents)
     counts, id_types, least = QueryCounts(n_asked), set[pa.DataType](), 1.0
     tables: list[pa.Table] = []
@@ -170,52 +114,19 @@ def _collect(
             "doc_id": index.ids_of(hits.documents),
             "similarity": hits.similarities,
         }
-        if num_perm is not None:
-            columns |= _errors_of(hits, num_perm)
         tables.append(pa.table(columns))
         documents.append(hits.documents)
-    errors = () if num_perm is None else _ERRORS
     schema = pa.schema(
         [
             ("query_id", common_id_type(id_types)),
             ("doc_id", index.id_type),
-            *((name, pa.float64()) for name in ("similarity", *errors)),
+            ("similarity", pa.float64()),
         ]
     )
     table = pa.concat_tables([schema.empty_table(), *(each.cast(schema) for each in tables)])
     if with_columns:
         table = _with_columns(table, np.concatenate(documents), index)
     return table, counts, least
-
-
-def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
-    """Return the hash functions of sketches for an index lookup.
-
-    ``parameter`` is the name of the sketches in messages. InvalidParameterError or
-    SketchMismatchError, with the name of the difference, if they cannot be looked up.
-    """
-    if scheme.weighted is not None or not isinstance(scheme.measure, Jaccard):
-        name = scheme.measure.name
-        message = f"{parameter}: sketches estimate jaccard, and the index was made with {name}"
-        raise InvalidParameterError(message, parameter)
-    if sketches.kind != "minhash":
-        message = f"{parameter} must be of kind minhash, got {sketches.kind}"
-        raise InvalidParameterError(message, parameter)
-    own = {**scheme.shingles.describe(), "seed": scheme.minhash.seed}
-    unlike = {key for key in own if own[key] != sketches.scheme.get(key)}
-    if unlike:
-        raise SketchMismatchError(
-            {key: (own[key], sketches.scheme.get(key)) for key in sorted(unlike)}
-        )
-    minhash = MinHashScheme(sketches.scheme["num_perm"], sketches.scheme["seed"])
-    if minhash.num_perm < scheme.banding.num_perm:
-        n = scheme.banding.num_perm
-        message = (
-            f"{parameter} must have {n} values or more, as the bands of the index have, got "
-            f"{minhash.num_perm}; make sketches with num_perm {n}"
-        )
-        raise InvalidParameterError(message, parameter)
-    return minhash
 
 
 def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
@@ -272,14 +183,6 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     for name in names:
         table = table.append_column(f"doc_{name}", columns[name].take(pa.array(places)))
     return table
-
-
-def _errors_of(hits: Hits, num_perm: int) -> dict[str, Floats]:
-    """Return the error intervals of estimates, by numbers of equal positions."""
-    n = len(hits)
-    samples: Int64s = np.full(n, num_perm, np.int64)
-    found = estimate_shares(hits.overlaps, samples, np.ones(n), np.zeros(n, np.bool_))
-    return dict(zip(_ERRORS, (found.errors, found.low, found.high), strict=True))
 
 
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:

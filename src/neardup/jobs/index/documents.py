@@ -24,17 +24,17 @@ from neardup.documents.index import (
     check_not_denied,
     find_orphans,
 )
-from neardup.documents.lookup import OpenDocuments, find_answers, find_estimated, in_rank_order
+from neardup.documents.lookup import OpenDocuments, find_answers, in_rank_order
 from neardup.documents.queries import Queries, Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
-from neardup.engine.opening import open_engine, open_runner
+from neardup.engine.opening import open_engine
 from neardup.errors import DeniedError, InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
-from neardup.jobs.search import hits_where, minhash_of, search_documents, search_sketches
+from neardup.jobs.search import hits_where, search_documents
 from neardup.matching.measures import Measure
 from neardup.options.choices import (
     ColumnNames,
@@ -57,7 +57,6 @@ from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
 from neardup.stages.options import make_document_scheme, with_warning
-from neardup.stages.sketches import Sketches
 
 
 @dataclass(frozen=True)
@@ -324,7 +323,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        sketch: Sketches | None = None,
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
@@ -339,7 +337,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        sketch: Sketches | None = None,
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
@@ -353,7 +350,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        sketch: Sketches | None = None,
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
@@ -367,10 +363,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         ----------
         text, tokens
             As for ``insert``.
-        sketch
-            A sketch of kind ``minhash`` instead, made with the shingles and seed of an index of
-            measure ``jaccard``, with at least as many values as its bands and rows have together.
-            Similarities are then estimates from the signature alone.
         threshold
             Least similarity, not below the threshold of the index (``"index"``); an exact decimal.
             None, which needs a ``limit``, is no threshold, as with ``top``.
@@ -392,30 +384,16 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in insertion order.
-        Each was compared exactly, unless a sketch was given. The list has a ``cursor``, None at the
-        end, and ``n_matches``, which counts all similar documents.
+        Each was compared exactly. The list has a ``cursor``, None at the end, and ``n_matches``,
+        which counts all similar documents.
         """
         most = MostOptions(limit=limit, top=top)
         condition = None if where is None else Condition(where)
-        if sum(each is not None for each in (text, tokens, sketch)) != 1:
-            message = "give one of text, tokens and sketch"
-            raise InvalidParameterError(message, "text", "tokens", "sketch")
         with self._shared() as view:
             measure = _measure_for(view.scheme, threshold, most)
-            if sketch is None:
-                query = make_query(text, tokens, view.scheme)
-                asked = query.digests.tobytes()
-                hits = view.lookup(query, measure)
-            else:
-                minhash = minhash_of(sketch, view.scheme, "sketch")
-                if len(sketch) != 1:
-                    message = (
-                        f"sketch must be that of one text, got those of {len(sketch)}; search "
-                        "takes any number of them"
-                    )
-                    raise InvalidParameterError(message, "sketch")
-                asked = sketch.rows.values.tobytes()
-                hits = find_estimated(view, sketch.rows, minhash, measure.threshold)
+            query = make_query(text, tokens, view.scheme)
+            asked = query.digests.tobytes()
+            hits = view.lookup(query, measure)
             hits = in_rank_order(hits_where(view, hits, condition))
             n_matches, n = len(hits), most.number
             if cursor is not None:
@@ -476,7 +454,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
     def search(
         self,
-        queries: Data | Sketches,
+        queries: Data,
         threshold: Number | None = None,
         *,
         limit: int | None = None,
@@ -492,8 +470,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         ----------
         queries
             A text, or documents in any form that ``deduplicate`` takes. A string is a text: name a
-            file by a ``Path``. Or sketches of kind ``minhash``, as for ``query``: matches are
-            estimates then.
+            file by a ``Path``.
         threshold
             Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
             None: that of the index, with ``top`` any.
@@ -514,24 +491,15 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         -------
         ``matches`` (query_id, doc_id, similarity; in the order of queries, the most similar first)
         and a ``summary`` with counts, skipped rows and the predicted recall; with ``top`` that of a
-        document as similar as the least of all that were found. Of sketches similarities are
-        estimates, with their standard ``error`` and a 95 % interval from ``low`` to ``high``, as
-        ``estimate`` has them.
+        document as similar as the least of all that were found.
 
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
             As ``deduplicate``, and if what was touched of the index is damaged.
-        SketchMismatchError
-            If sketches were made with other shingles or another seed than the index.
         """
         options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
         condition = None if doc_where is None else Condition(doc_where)
-        if isinstance(queries, Sketches):
-            with open_runner(run, "search") as runner, self._shared() as view:
-                return search_sketches(
-                    view, queries, options, runner, condition, with_columns=with_columns
-                )
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine, self._shared() as view:
             index = self._handle.share(view)

@@ -1,19 +1,16 @@
-"""The most similar below the threshold, and queries by a sketch, against their definitions."""
+"""The most similar below the threshold, against their definition."""
 
 from __future__ import annotations
 
 import math
 import random
 from fractions import Fraction
-from unittest.mock import patch
 
 import pytest
 
-import neardup
-from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
+from neardup import DocumentIndex, InvalidParameterError
 from tests.calls import grouped
 from tests.each import each_of
-from tests.oracles.hashing import hash_shingles, hash_token, lane_masks, signature
 from tests.oracles.signing import band_keys, shared_bands
 
 BANDS, ROWS, SEED = 8, 2, 7
@@ -110,102 +107,5 @@ def test_search__the_nearest(index, top, threshold):
     assert summary["incomplete_queries"] == sum(n < full for n in n_found)
 
 
-@pytest.mark.parametrize("options", [{}, {"top": 2}, {"limit": 1}, {"top": 2, "threshold": "0.4"}])
-def test_search__by_sketches(index, options):
-    """Of each what a query by it finds, with the error and the interval that ``estimate`` has."""
-    texts = [*QUERIES, "", TEXTS[5]]
-    sketches = neardup.sketch(texts, num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
-
-    def one_sketch(text):
-        return neardup.sketch([text], num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
-
-    with patch("neardup.jobs.search._SKETCHES_AT_ONCE", 4):
-        found = index.search(sketches, **options)
-    expected = [
-        (str(place), str(match.id), match.similarity)
-        for place in range(len(texts))
-        for match in index.query(sketch=one_sketch(texts[place]), **options)
-    ]
-    assert expected
-    rows = rows_of(found.matches)
-    assert [(query, str(doc), similarity) for query, doc, similarity, *_ in rows] == expected
-    assert found.summary["estimated"] is True
-    assert (found.summary["queries"], found.summary["empty_queries"]) == (len(texts), 1)
-    own = neardup.sketch(TEXTS, num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
-    estimates = {(row[0], row[1]): row[2:] for row in rows_of(estimated(sketches, own))}
-    for query, doc, *values in rows:
-        assert tuple(values) == estimates[query, str(doc)]
-
-
-def estimated(sketches, own):
-    names = ["id_a", "id_b", "similarity", "error", "low", "high"]
-    return neardup.estimate(sketches, own).pairs.select(names)
-
-
 def rows_of(table):
     return [tuple(row.values()) for row in table.to_pylist()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("num_perm", [16, 40])
-@each_of("text", QUERIES)
-def test_query__by_a_sketch(index, text, num_perm):
-    """Estimates are shares of equal positions; the bands are those of the text."""
-    sketch = neardup.sketch([text], num_perm=num_perm, text=neardup.TextOptions(ngram=1, seed=SEED))
-    masks = [lane_masks(SEED, lane) for lane in range(num_perm)]
-
-    def sign(given):
-        return signature(hash_shingles([hash_token(w.encode()) for w in given.split()], 1), masks)
-
-    own = sign(text)
-    expected = [
-        (n, Fraction(sum(a == b for a, b in zip(own, sign(TEXTS[n]), strict=True)), num_perm))
-        for n, _ in nearest(text, range(61))
-    ]
-    expected.sort(key=lambda pair: (-pair[1], pair[0]))
-    as_found = [(n, float(share)) for n, share in expected]
-    with patch("neardup.documents.lookup._SIGNED_AT_ONCE", 7):
-        # Those that share no word are no hits of the text, but may agree by accident.
-        assert index.query(sketch=sketch, threshold=None, limit=100) == as_found
-        assert index.query(sketch=sketch, threshold=None, limit=2) == as_found[:2]
-        reached = [(n, float(share)) for n, share in expected if share >= Fraction(4, 5)]
-        assert index.query(sketch=sketch) == reached
-
-
-def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
-    good = neardup.sketch(["w1 w2"], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED))
-    for changed in ({"seed": 8}, {"ngram": 2}, {"tokenizer": "whitespace"}):
-        options = {"ngram": 1, "num_perm": 16, "seed": SEED} | changed
-        for call in (lambda sketch: index.query(sketch=sketch), index.search):
-            with pytest.raises(SketchMismatchError, match=next(iter(changed))):
-                call(neardup.sketch(["w1 w2"], **grouped(**options)))
-    with pytest.raises(InvalidParameterError, match="must have 16 values or more"):
-        index.query(
-            sketch=neardup.sketch(
-                ["w1 w2"], num_perm=15, text=neardup.TextOptions(ngram=1, seed=SEED)
-            )
-        )
-    for wrong in (
-        neardup.sketch(["w1", "w2"], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED)),
-        neardup.sketch(["w1 w2"], kind="smallest", text=neardup.TextOptions(ngram=1)),
-    ):
-        with pytest.raises(InvalidParameterError, match="sketch must be"):
-            index.query(sketch=wrong)
-    with pytest.raises(InvalidParameterError, match="queries must be of kind minhash"):
-        index.search(neardup.sketch(["w1 w2"], kind="smallest", text=neardup.TextOptions(ngram=1)))
-    with pytest.raises(InvalidParameterError, match="text_column has no effect on sketches"):
-        index.search(good, read=neardup.ReadOptions(text_column="body"))
-    with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
-        index.query("w1 w2", sketch=good)
-    with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
-        index.query()
-    for measure in ("cosine", "weighted-jaccard"):
-        other = DocumentIndex.create(
-            tmp_path / measure, measure=measure, text=neardup.TextOptions(ngram=1)
-        )
-        with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
-            other.query(sketch=good)
-        with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
-            other.search(good)
-    empty = neardup.sketch([""], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED))
-    assert index.query(sketch=empty, threshold=None, limit=5) == []
