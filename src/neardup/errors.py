@@ -195,31 +195,21 @@ class IndexFormatError(_FileError, ValueError):
 class DeniedError(NeardupError, ValueError):
     """An inserted document matches a removed document that was denied.
 
-    ``denied_id`` is the id of the removed document. ``exact``: it has the same tokens; else
-    ``similarity`` is an estimate, because no text of denied documents is kept. All are None if a
-    service did not send them.
+    ``denied_id`` is the id of the removed document, None if a service did not send it.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        denied_id: str | None = None,
-        similarity: float | None = None,
-        exact: bool | None = None,
-    ) -> None:
-        self.denied_id, self.similarity, self.exact = denied_id, similarity, exact
+    def __init__(self, message: str, *, denied_id: str | None = None) -> None:
+        self.denied_id = denied_id
         super().__init__(message)
 
     @classmethod
-    def of(cls, identifier: object, denied_id: str, similarity: float, *, exact: bool) -> Self:
-        """Return the error of a copy or a similar document."""
-        likeness = "has the same tokens as" if exact else f"is like (estimated: {similarity:.2f})"
+    def of(cls, identifier: object, denied_id: str) -> Self:
+        """Return the error of a document with the tokens of a denied one."""
         message = (
-            f"document {identifier!r} {likeness} {denied_id!r}, which was removed and denied; it "
-            "is not inserted"
+            f"document {identifier!r} has the same tokens as {denied_id!r}, which was removed and "
+            "denied; it is not inserted"
         )
-        return cls(message, denied_id=denied_id, similarity=similarity, exact=exact)
+        return cls(message, denied_id=denied_id)
 
 
 class IndexLockedError(NeardupError, RuntimeError):

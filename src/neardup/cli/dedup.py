@@ -153,14 +153,8 @@ def _report(
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT",
         )
-    denied = summary.get("documents_denied", {"exact": 0, "estimated": 0})
-    if n_denied := sum(denied.values()):
-        are = plural(n_denied, "is", "are")
-        lines.insert(
-            2,
-            f"{n_denied:,} of those {are} denied: {denied['exact']:,} with the same tokens, "
-            f"{denied['estimated']:,} by estimate",
-        )
+    if n_denied := summary.get("documents_denied", 0):
+        lines.insert(2, f"{n_denied:,} of those {plural(n_denied, 'is', 'are')} denied")
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
     lines += table_by_file(summary)

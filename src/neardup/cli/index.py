@@ -265,8 +265,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     of documents it reports which ones had gone for a removed one.
 
     With --deny they do not come back: `neardup index add`, `neardup dedup --against` and insertions
-    leave out a document with the same tokens, and one that is next to certainly similar, by
-    estimate, for no text is kept of it.
+    leave out a document with the same tokens.
     """
     from neardup.documents.other import open_handle
     from neardup.runs.runner import Runner
@@ -374,8 +373,7 @@ def _list_denied(addition: AdditionResult) -> list[str]:
         return []
     lines = [f"{counted(len(denied), 'document')} left out, denied:"]
     for each in denied[:_ORPHANS_SHOWN]:
-        like = "same tokens as" if each.exact else f"estimated {each.similarity:.2f} like"
-        lines.append(f"  {each.id} ({like} {each.denied_id})")
+        lines.append(f"  {each.id} (same tokens as {each.denied_id})")
     if len(denied) > _ORPHANS_SHOWN:
         lines.append(f"  and {len(denied) - _ORPHANS_SHOWN:,} more, all with --json")
     return lines

@@ -14,20 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents.delta import Delta
-from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine, find_denied
+from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine
 from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
 from neardup.documents.records import (
     DocumentBatch,
     digests_in,
     make_batch,
+    make_denied,
     make_records,
-    with_signatures,
 )
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id, check_kept, reason_of
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
-from neardup.files.documents import ReadingPass, choose_id_column, read_text_block
+from neardup.files.documents import ReadingPass, choose_id_column, join_ids, read_text_block
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import IndexHandle, store_frequencies
@@ -38,22 +38,18 @@ from neardup.passages.documents import PassageReading
 from neardup.reading.sign import count_tokens, counted_shingles
 from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Filters, Int64s, Uint64s
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.text.shingles import digest_token_lists
 from neardup.text.weighting import DocumentFrequencies
 
 _log = job_logger(__name__)
 
 
 class DeniedDocument(NamedTuple):
-    """A document left out because of a denied document.
-
-    ``exact``: both have the same tokens; else ``similarity`` is an estimate.
-    """
+    """A document left out because it has the tokens of a denied document."""
 
     id: str | int
-    denied_id: str
-    similarity: float
-    exact: bool
+    denied_id: str | int
     file: str
     row: int
 
@@ -99,20 +95,19 @@ def read_block(
             queries = replace(queries, sets=sets_of_texts(own, scheme))
         else:
             queries = queries_of_texts(own, scheme, with_sets=not scheme.with_text)
-        if index is not None and index.denied is not None:
-            found = find_denied(index, queries, scheme.measure, queries.is_filled)
-            if len(found.texts):
-                left_out = zip(
-                    ids.take(pa.array(found.texts)).to_pylist(),
-                    index.denied.ids_of(found.rows).to_pylist(),
-                    found.similarities.tolist(),
-                    found.are_exact.tolist(),
-                    [source.name] * len(found.texts),
-                    numbers[found.texts].tolist(),
-                    strict=True,
+        if index is not None:
+            found = index.denied.find(queries)
+            denied = [
+                DeniedDocument(
+                    ids[text].as_py(),
+                    index.denied.ids[int(found[text])].as_py(),
+                    source.name,
+                    int(numbers[text]),
                 )
-                denied = [DeniedDocument(*each) for each in left_out]
-                rest = np.delete(np.arange(len(numbers)), found.texts)
+                for text in np.flatnonzero(found >= 0).tolist()
+            ]
+            if denied:
+                rest = np.flatnonzero(found < 0)
                 places = pa.array(rest)
                 ids, texts, numbers = ids.take(places), texts.take(places), numbers[rest]
                 queries, more = queries.take(rest), None if more is None else more.take(places)
@@ -144,8 +139,11 @@ def _user_columns(
 MOST_PENDING = 256
 _MOST_BYTES_PENDING = 1 << 22
 
-# Documents in memory that are written together, and documents that are denied together.
-_WRITTEN_AT_ONCE, _SIGNED_AT_ONCE = 4096, 512
+# Documents in memory that are written together.
+_WRITTEN_AT_ONCE = 4096
+
+# The digest of documents without tokens.
+_EMPTY = digest_token_lists(TokenLists(np.empty(0, np.uint64), np.zeros(2, np.int64))).tobytes()
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._pending, self._denied = RowsInMemory(), RowsInMemory()
+        self._pending = RowsInMemory()
 
     def restore(
         self, contents: Contents, frequencies: DocumentFrequencies | None
@@ -194,8 +192,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     ) -> OpenDocuments:
         """Combine all segments and the database's documents into an index."""
         pending = self._pending.read(restored, contents.pending)
-        denied = self._denied.read(restored, contents.denied)
-        return combine(contents, restored, parts, pending, denied)
+        return combine(contents, restored, parts, pending)
 
     @contextmanager
     def adding(
@@ -307,7 +304,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     ) -> tuple[Contents, DocumentRemovalResult]:
         orphans, digests = find_orphans(index, ids)
         if deny:
-            after = _deny(index, after, ids, orphans["id"], digests)
+            after = _deny(index, after, ids, orphans, digests)
         n_denied = after.manifest.denied.n_documents - index.manifest.denied.n_documents
         n = after.manifest.n_documents
         return after, DocumentRemovalResult(len(ids), n, orphans=orphans, n_denied=n_denied)
@@ -370,7 +367,7 @@ class DocumentRemovalResult(RemovalResult):
 
     ``orphans`` lists documents that were left out in favour of a removed document: ``id``,
     ``kept_id`` and ``similarity``. Add them again unless denied: later additions leave out
-    ``n_denied`` documents, all of them with tokens.
+    the tokens of ``n_denied`` documents.
     """
 
     orphans: pa.Table
@@ -390,53 +387,26 @@ class DocumentRemovalResult(RemovalResult):
 
 
 def _deny(
-    index: OpenDocuments,
-    contents: Contents,
-    ids: pa.Array,
-    orphan_ids: pa.ChunkedArray,
-    orphan_digests: Uint64s,
+    index: OpenDocuments, contents: Contents, ids: pa.Array, orphans: pa.Table, digests: Uint64s
 ) -> Contents:
     """Return the contents with denied documents, each digest once.
 
-    They have ids, digests, band keys and filters, and neither texts nor shingles. Of orphans only
-    the digests are known. Documents without tokens are similar to nothing and not denied.
+    Documents without tokens are similar to nothing and not denied.
     """
-    scheme, known, packed, n_documents = index.scheme, set[bytes](), list[bytes](), 0
-    if index.denied is not None:
-        every = np.arange(len(index.denied), dtype=np.int64)
-        known.update(digest.tobytes() for digest in index.denied.digests_of(every))
     documents = np.sort(index.documents_of_ids(ids))
-    parts = [
-        (segment.ids_of(own).cast(segment.id_type).to_pylist(), segment.signed(own))
-        for segment, rows in index.by_segment(documents)
-        for start in range(0, len(rows), _SIGNED_AT_ONCE)
-        for own in [rows[start : start + _SIGNED_AT_ONCE]]
-    ]
-    parts.append((orphan_ids.to_pylist(), _signed_by_digests(orphan_digests, scheme)))
-    for names, queries in parts:
-        new = []
-        for row in np.flatnonzero(queries.is_filled).tolist():
-            digest = queries.digests[row].tobytes()
-            if digest not in known:
-                known.add(digest)
-                new.append(row)
-        if new:
-            own = replace(queries.take(np.array(new)), sets=None)
-            records = make_records(pa.nulls(len(new), pa.large_string()), own, None)
-            packed.append(pack_table(with_signatures(records, [names[row] for row in new], own)))
-            n_documents += len(new)
-    denied = contents.manifest.denied.with_rows(packed, n_documents)
+    names = join_ids([index.ids_of(documents), orphans["id"].combine_chunks()])
+    digests = np.concatenate([index.digests_of(documents), digests])
+    known, new = {_EMPTY, *index.denied.numbers}, []
+    for row, digest in enumerate(map(np.ndarray.tobytes, digests)):
+        if digest not in known:
+            known.add(digest)
+            new.append(row)
+    if not new:
+        return contents
+    packed = [pack_table(make_denied(names.take(pa.array(new)), digests[new]))]
+    denied = contents.manifest.denied.with_rows(packed, len(new))
     manifest = replace(contents.manifest, denied=denied)
     return replace(contents, manifest=manifest, denied=(*contents.denied, *packed))
-
-
-def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
-    n = len(digests)
-    numbers: Int64s = np.arange(n + 1, dtype=np.int64)
-    filters = Filters(np.zeros(n, np.uint64), numbers, np.zeros(n, np.int64))
-    keys: Uint64s = np.empty((n, 0), np.uint64)
-    n_tokens: Int64s = np.ones(n, np.int64)
-    return Queries(n_tokens, digests, keys, filters if scheme.has_filters else None, None)
 
 
 def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
@@ -480,10 +450,6 @@ def check_decided(scheme: DocumentScheme) -> None:
 
 def check_not_denied(index: OpenDocuments, identifier: Id, queries: Queries) -> None:
     """Raise if a document is denied."""
-    if index.denied is None:
-        return
-    found = find_denied(index, queries, index.scheme.measure, queries.is_filled)
-    if len(found.texts):
-        (denied_id,) = index.denied.ids_of(found.rows).to_pylist()
-        is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
-        raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+    number = int(index.denied.find(queries)[0])
+    if number >= 0:
+        raise DeniedError.of(identifier, str(index.denied.ids[number]))

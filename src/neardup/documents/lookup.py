@@ -6,11 +6,10 @@ sources are looked up block by block.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from neardup.documents.queries import (
     join_sets,
     queries_of_texts,
 )
-from neardup.documents.records import user_columns_of
+from neardup.documents.records import digests_in, user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme
 from neardup.documents.segment import DocumentSegment
 from neardup.files.arrowcolumns import joined
@@ -34,18 +33,15 @@ from neardup.files.documents import hash_id, join_ids, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SharedIndex
 from neardup.index.index import OpenIndex
-from neardup.index.segments import check_all, open_segment
+from neardup.index.segments import check_all, open_segment, unpack_table
 from neardup.index.store import Contents
-from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
 from neardup.tables import (
-    Bools,
     EarlierKeepers,
-    Filters,
     Floats,
     Int64s,
     Rows,
@@ -84,6 +80,31 @@ class Hits(Rows):
     similarities: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class DeniedDocuments:
+    """Removed documents that must not come back: ids and digests of tokens."""
+
+    ids: pa.Array
+    numbers: Mapping[bytes, int]
+
+    @staticmethod
+    @lru_cache(4)
+    def unpack(rows: tuple[bytes, ...]) -> DeniedDocuments:
+        """Return the denied documents of some rows of the database."""
+        tables = [unpack_table(row) for row in rows]
+        ids = join_ids([table["id"].combine_chunks() for table in tables])
+        digests = (digest.tobytes() for table in tables for digest in digests_in(table))
+        return DeniedDocuments(ids, {digest: number for number, digest in enumerate(digests)})
+
+    def find(self, queries: Queries) -> Int64s:
+        """Return the number of the denied copy of each text, -1 for none."""
+        numbers: Int64s = np.full(len(queries), -1, np.int64)
+        if self.numbers:
+            for text in np.flatnonzero(queries.is_filled).tolist():
+                numbers[text] = self.numbers.get(queries.digests[text].tobytes(), -1)
+        return numbers
+
+
 @dataclass(frozen=True)
 class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     """An index of documents, with pending documents as last segments.
@@ -93,7 +114,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     numbers of all documents.
     """
 
-    denied: Delta | None = None
+    denied: DeniedDocuments
 
     def opener(self) -> Callable[[Path], OpenDocuments]:
         """Return a function that opens this state in another process."""
@@ -169,8 +190,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         ids = self.ids_of(documents[:n_own])
         if n_own == len(documents):
             return ids
-        assert self.denied is not None
-        others = self.denied.ids_of(documents[n_own:] - self.first_denied).cast(self.denied.id_type)
+        others = self.denied.ids.take(pa.array(documents[n_own:] - self.first_denied))
         return join_ids([ids, others] if n_own else [others])
 
     def digests_of(self, documents: Int64s) -> Uint64s:
@@ -211,7 +231,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
             "gone_documents": sum(segment.n_gone for segment in self.segments),
-            "denied_documents": 0 if self.denied is None else len(self.denied),
+            "denied_documents": len(self.denied.ids),
             "tokens": n_tokens + self.manifest.pending.n_tokens,
         }
 
@@ -221,12 +241,10 @@ def combine(
     scheme: DocumentScheme,
     parts: tuple[DocumentSegment, ...],
     pending: Delta,
-    denied: Delta,
 ) -> OpenDocuments:
     """Combine segments and the database's documents into an index."""
-    index = OpenDocuments(
-        contents, scheme, parts, contents.removed[:-1], denied if len(denied) else None
-    )
+    denied = DeniedDocuments.unpack(contents.denied)
+    index = OpenDocuments(contents, scheme, parts, contents.removed[:-1], denied)
     return index.with_pending(pending, contents.removed[-1]) if contents.pending else index
 
 
@@ -236,10 +254,8 @@ def _open(
     """Open a known state of an index, with uncommitted insertions."""
     segments = (open_segment(folder, record) for record in contents.manifest.segments)
     parts = tuple(DocumentSegment(segment, scheme) for segment in segments)
-    pending, denied, new = (
-        RowsInMemory().read(scheme, rows) for rows in (contents.pending, contents.denied, inserted)
-    )
-    index = combine(contents, scheme, parts, pending, denied)
+    pending, new = (RowsInMemory().read(scheme, rows) for rows in (contents.pending, inserted))
+    index = combine(contents, scheme, parts, pending)
     return index.with_pending(new) if inserted else index
 
 
@@ -284,9 +300,9 @@ def _hits_among(
 def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
     """Find the keeper of each text that is left out.
 
-    A keeper is the first denied exact copy; else the first exact copy in the index; else the
-    remaining keeper of a copy left out earlier; else the most similar document, the first on a tie;
-    else the denied document of the highest estimate. Denied documents have the last numbers.
+    A keeper is the denied exact copy; else the first exact copy in the index; else the remaining
+    keeper of a copy left out earlier; else the most similar document, the first on a tie. Denied
+    documents have the last numbers.
     """
     n = len(queries)
     answers = EarlierKeepers(
@@ -301,7 +317,11 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
         return answers
     sought = Sought(queries, queries.is_filled)
     found = [segment.find(sought) for segment in index.segments]
-    _settle_denied(index, queries, measure, answers, by_estimate=False)
+    denied = index.denied.find(queries)
+    own = np.flatnonzero(denied >= 0)
+    answers.documents[own] = denied[own] + index.first_denied
+    answers.similarities[own] = 1.0
+    answers.are_settled[own] = answers.are_copies[own] = True
     _settle_copies(index, found, answers)
     _settle_gone(index, found, measure, answers)
     is_open = ~answers.are_settled
@@ -314,90 +334,7 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
         hits = best_hits(hits, queries, measure)
         for name in ("documents", "overlaps", "sizes", "similarities"):
             getattr(answers, name)[hits.queries] = getattr(hits, name)
-    _settle_denied(index, queries, measure, answers, by_estimate=True)
     return answers
-
-
-@dataclass(frozen=True)
-class Denials:
-    """Denied texts, ascending, with their rows of ``index.denied``.
-
-    Texts with ``are_exact`` have the same tokens; other ``similarities`` are estimates.
-    """
-
-    texts: Int64s
-    rows: Int64s
-    similarities: Floats
-    are_exact: Bools
-
-
-def find_denied(
-    index: OpenDocuments,
-    queries: Queries,
-    measure: Measure,
-    is_wanted: Bools,
-    *,
-    by_estimate: bool = True,
-) -> Denials:
-    """Find the denied documents of some texts.
-
-    By the first document with the same tokens; else, ``by_estimate``, by the one that it is most
-    similar to, the first on a tie, if that is beyond doubt: see ``estimate_pairs``.
-    """
-    n, denied = len(queries), index.denied
-    rows: Int64s = np.full(n, -1, np.int64)
-    similarities: Floats = np.ones(n)
-    are_exact: Bools = np.zeros(n, np.bool_)
-    is_wanted = is_wanted & queries.is_filled
-    if denied is not None and is_wanted.any():
-        found = denied.find(Sought(queries, is_wanted))
-        own, copies = found.copies
-        rows[own] = copies
-        are_exact[own] = True
-        if by_estimate and can_estimate(measure):
-            own, candidates = found.candidates
-            is_open = ~are_exact[own]
-            own, candidates, estimates = _estimate(
-                denied, queries, own[is_open], candidates[is_open], measure
-            )
-            best = np.lexsort((candidates, -estimates, own))
-            best = best[np.diff(own[best], prepend=-1) > 0]
-            rows[own[best]], similarities[own[best]] = candidates[best], estimates[best]
-    texts = np.flatnonzero(rows >= 0)
-    return Denials(texts, rows[texts], similarities[texts], are_exact[texts])
-
-
-def _estimate(
-    denied: Searchable, queries: Queries, own: Int64s, rows: Int64s, measure: Measure
-) -> tuple[Int64s, Int64s, Floats]:
-    """Return the similar texts and denied documents, by estimate."""
-    if len(rows):
-        own, rows, _ = _sieve(denied, queries, own, rows, measure)
-    if not len(rows):
-        return own, rows, np.empty(0)
-    distinct, places = _distinct(rows, queries)
-    assert queries.filters is not None
-    filters = join_filters([queries.filters, denied.filters_of(distinct)])
-    estimates = estimate_pairs(filters, own, len(queries) + places, measure)
-    is_sure = ~np.isnan(estimates)
-    return own[is_sure], rows[is_sure], estimates[is_sure]
-
-
-def _settle_denied(
-    index: OpenDocuments,
-    queries: Queries,
-    measure: Measure,
-    answers: EarlierKeepers,
-    *,
-    by_estimate: bool,
-) -> None:
-    is_open = answers.documents < 0
-    found = find_denied(index, queries, measure, is_open, by_estimate=by_estimate)
-    answers.documents[found.texts] = found.rows + index.first_denied
-    answers.similarities[found.texts] = found.similarities
-    answers.are_copies[found.texts] = found.are_exact
-    # What is estimated cannot be ranked with what is compared.
-    answers.are_settled[found.texts] = True
 
 
 def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
@@ -508,69 +445,6 @@ def _sieve(
     filters = join_filters([queries.filters, segment.filters_of(distinct)])
     may_be = sieve_pairs(filters, of_queries, len(queries) + places, measure)
     return of_queries[may_be], rows[may_be], filters.sizes[len(queries) + places[may_be]]
-
-
-# Estimates of denied documents, of which there are only filters. Equal digests are certain. A
-# changed copy cannot be compared; it is taken for one only where chance hardly ever makes a pair
-# below the threshold look so.
-
-# The most that a pair below the threshold may have of being taken for one at it.
-CHANCE = 1e-3
-
-
-def can_estimate(measure: Measure) -> bool:
-    """Return whether filters can estimate similarities of a measure.
-
-    Filters of containment have bits that are set, not flipped, and weighted sets have no filters.
-    """
-    return not measure.is_weighted and measure.code not in (CONTAINMENT, MAX_CONTAINMENT)
-
-
-def estimate_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Floats:
-    """Estimate the similarity of pairs of sets from their filters.
-
-    NaN if a pair below the threshold could have these filters with a probability above ``CHANCE``.
-
-    Notes
-    -----
-    Each element that only one of two sets has flips one of n bits, so as many bits differ, less two
-    for each pair of elements that flip the same bit. A pair below the threshold differs in d
-    elements or more. Each of these flips a bit flipped before with a probability of at most d / n;
-    by Chernoff's bound, k or more do with at most exp(k - m) (m / k)^k, for k above their mean
-    m = d (d - 1) / 2n. So many are needed for filters that differ this little; if more elements
-    differ, it is rarer still.
-    """
-    found: Floats = np.full(len(left), np.nan)
-    code, p, q = measure.in_kernels
-    for pair, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        x, y = int(filters.sizes[a]), int(filters.sizes[b])
-        required = int(required_overlap(code, x, y, p, q))
-        n_bits, n_different = _count_bits(filters, a, b)
-        least = x + y - 2 * required + 2
-        hidden = (least - n_different) // 2
-        if _chance(hidden, least * (least - 1) / (2 * n_bits)) > CHANCE:
-            continue
-        share = math.log1p(-2 * n_different / n_bits) / math.log1p(-2 / n_bits)
-        overlap = min(max(round((x + y - share) / 2), required), x, y)
-        numbers = (np.array([number], np.int64) for number in (overlap, x, y))
-        found[pair] = measure.similarities(*numbers)[0]
-    return found
-
-
-def _chance(n: int, mean: float) -> float:
-    """Bound the probability of n or more rare events."""
-    if n <= mean:
-        return 1.0
-    return math.exp(n - mean + n * math.log(mean / n))
-
-
-def _count_bits(filters: Filters, a: int, b: int) -> tuple[int, int]:
-    """Return the size of two folded filters, and differing bits."""
-    offsets = filters.offsets
-    both = [filters.words[offsets[each] : offsets[each + 1]] for each in (a, b)]
-    n_words = min(map(len, both))
-    folded = [np.bitwise_xor.reduce(words.reshape(-1, n_words), axis=0) for words in both]
-    return 64 * n_words, int(np.bitwise_count(folded[0] ^ folded[1]).sum())
 
 
 @dataclass(frozen=True)

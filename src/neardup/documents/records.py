@@ -229,6 +229,11 @@ def make_gone(
     )
 
 
+def make_denied(ids: pa.Array, digests: Uint64s) -> pa.Table:
+    """Return the table of documents that must not come back."""
+    return pa.table({"id": ids, "digest": _rows(digests)})
+
+
 def digests_in(table: pa.Table) -> Uint64s:
     """Return the digests of a table, of shape (n, 2)."""
     return _flat(table["digest"]).reshape(-1, 2)

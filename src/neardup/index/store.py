@@ -50,7 +50,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 RESTORE = "restore the index from a copy, or build it again"
 
 # Grows with each change of the files that an earlier neardup cannot read.
-FORMAT = 5
+FORMAT = 6
 
 _TABLES = f"""
 PRAGMA journal_mode = WAL;

@@ -296,10 +296,7 @@ class ResultOutcome(Outcome):
 _AGAINST = "against/"
 
 # Reason for a missing text, by the keeper's side.
-_NO_TEXT = dict.fromkeys(
-    ("denied-exact", "denied-estimated"),
-    "an index keeps no text of a document that was removed and denied",
-)
+_NO_TEXT = {"denied": "an index keeps no text of a document that was removed and denied"}
 
 
 def ids_in_other(identifier: object) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def open_index(
     if not needs_all_texts(options):
         yield look_up_in(_weighed(index, _count(index, sources, options, engine)))
         return
-    if index.denied:
+    if index.denied.numbers:
         message = (
             "against is an index with denied documents, which only minhash looks up, and "
             "clusters survivors, without an audit; choose these"
@@ -200,8 +200,8 @@ class IndexLookUp(TextLookUp):
 
 # Locations of keepers, if an index was searched, and their names in tables.
 
-INPUT, INDEX, DENIED, DENIED_BY_ESTIMATE = range(4)
-SIDES = ("input", "against", "denied-exact", "denied-estimated")
+INPUT, INDEX, DENIED = range(3)
+SIDES = ("input", "against", "denied")
 
 
 def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assignment) -> Int8s:
@@ -211,15 +211,8 @@ def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assi
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
     rows = np.flatnonzero((keepers >= 0) & (keepers < len(documents)))
     is_denied = documents[keepers[rows]] >= index.first_denied
-    sides[rows] = np.where(is_denied, DENIED_BY_ESTIMATE, INDEX)
-    sides[rows[is_denied & assignment.exact[rows]]] = DENIED
+    sides[rows] = np.where(is_denied, DENIED, INDEX)
     return sides
-
-
-def count_denied(sides: Int8s) -> dict[str, Any]:
-    """Return the entries of a summary for an index."""
-    n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
-    return {"documents_denied": {"exact": n_exact, "estimated": n_estimated}}
 
 
 def add_to_index(

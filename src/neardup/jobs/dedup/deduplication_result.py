@@ -78,10 +78,8 @@ class DeduplicationResult(Selection):
         """One row per removed document.
 
         ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``, the
-        collection of the keeper: ``input``, ``against``, or ``index`` for an index in addition to
-        other documents; or a denied document of an index: ``denied-exact``, with the same tokens,
-        or ``denied-estimated``, with an estimated similarity; ``kept_file`` and ``kept_row``, the
-        position of the keeper, null in an index.
+        collection of the keeper: ``input`` or ``against``, or ``denied`` for a denied document of
+        an index; ``kept_file`` and ``kept_row``, the position of the keeper, null in an index.
         """
         return self._removed_rows(self._removed_numbers())
 

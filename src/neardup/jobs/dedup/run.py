@@ -316,7 +316,7 @@ def _conclude(
     other, names = contents.other, None
     of_index: dict[str, Any] = {}
     if index is not None and contents.earlier is not None:
-        from neardup.jobs.dedup.against import SIDES, add_to_index, count_denied, keeper_sides
+        from neardup.jobs.dedup.against import DENIED, SIDES, add_to_index, keeper_sides
 
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
         sides = keeper_sides(index, contents, assignment)
@@ -326,7 +326,7 @@ def _conclude(
                     engine, read, reference.new, other, assignment, sides
                 )
                 note(documents=of_index["documents_added"])
-        of_index |= count_denied(sides)
+        of_index["documents_denied"] = int((sides == DENIED).sum())
         names = pa.DictionaryArray.from_arrays(sides, SIDES)
     summary = _summarise(engine, decided, other, assignment, index) | of_index
     return DeduplicationResult(

@@ -309,8 +309,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
                 return None
             if document >= index.first_denied:
                 (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
-                is_exact = bool(answers.are_copies[0])
-                raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+                raise DeniedError.of(identifier, denied_id)
             (kept_id,) = index.list_ids(answers.documents)
             # A document that comes again is not a duplicate of itself.
             if str(kept_id) != str(identifier):

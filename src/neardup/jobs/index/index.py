@@ -45,7 +45,7 @@ class AdditionResult:
     reason) were left out; ``passed_over`` counts unread files of folders by ending; ``filtered`` is
     the condition ``where`` and the number of rows that did not meet it, if given. ``hints`` name
     options that do not suit the first documents. ``denied`` lists documents left out because they
-    are equal, or by estimate similar, to removed and denied documents.
+    have the tokens of removed and denied documents.
     """
 
     n_documents: int
@@ -319,9 +319,8 @@ class Index(Generic[H, R]):
         ids
             The documents.
         deny
-            In an index of documents: later additions leave out these documents and the documents
-            left out for them. Their texts are not kept: a document with the same tokens is left out
-            for certain, a changed one by an estimate that is next to certain.
+            In an index of documents: later additions leave out documents with the same tokens as
+            these documents, or as documents left out for them. Their texts are not kept.
 
         Returns
         -------
