@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -12,9 +11,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ServiceError
 from neardup.service.requests import TokenFile
-from tests.calls import grouped
-from tests.document_indexes import WEIGHTED
-from tests.service.conftest import PASSAGE, TOKEN, start_service
+from tests.service.conftest import PASSAGE, TOKEN
 
 
 def test_connect__needs_a_name_where_there_are_several(shared):
@@ -103,23 +100,3 @@ def test_timeout(start, monkeypatch):
     monkeypatch.setattr(served, "query", lambda *_, **__: time.sleep(1))
     with pytest.raises(ServiceError, match=r"no answer within 0\.3 s"):
         remote.query("slow")
-
-
-def test_query__of_tokens_with_numbers(tmp_path):
-    """They are sent as they are, and have the meaning that they have here."""
-    index = neardup.DocumentIndex.create(
-        tmp_path / "w", **grouped(**WEIGHTED | {"threshold": "0.3"})
-    )
-    for running in start_service([str(tmp_path / "w")]):
-        remote = neardup.connect(running.url)
-        remote.insert("x", tokens={"a": 2.0, "b": 1})
-        assert remote.query(tokens=["a", "a", "b"]) == [("x", 1.0)]
-        for half in (0.5, Fraction(1, 2)):
-            tokens = {"a": 2, "b": half}
-            assert remote.query(tokens=tokens) == index.query(tokens=tokens) == [("x", 2.5 / 3.0)]
-        with pytest.raises(InvalidParameterError, match="strings as tokens"):
-            remote.query(tokens={1: 2})
-        for bad in (float("nan"), float("inf"), -1, 0, True, 10**400, "2", None, [1], object()):
-            with pytest.raises(neardup.NeardupError) as caught:
-                remote.query(tokens={"a": bad})
-            assert "\n" not in str(caught.value)

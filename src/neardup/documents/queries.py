@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
@@ -28,7 +25,6 @@ from neardup.sketches.minhash import (
 from neardup.tables import (
     Bools,
     Filters,
-    Floats,
     Int64s,
     ShingleLists,
     ShingleSets,
@@ -40,7 +36,7 @@ from neardup.tables import (
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.tokenizers import hash_lists
-from neardup.text.weighting import weighted_set_of_numbers, weighted_sets
+from neardup.text.weighting import weighted_sets
 
 
 def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
@@ -251,18 +247,11 @@ def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = 
     return parts[0] if len(parts) == 1 else join_queries(parts)
 
 
-Tokens = Iterable[str | int] | Mapping[str | int, float]
-"""Tokens in order, a set of shingles, or tokens with how often they occur, or what they weigh."""
+Tokens = Iterable[str | int]
+"""Tokens in order, or a set of shingles."""
 
 # Makes digests of sets others than those of token lists, which shingles are made of.
 _OF_SET = np.uint64(0x5345545345545345)
-
-# The least number of a mapping that is sure to weigh something, and the most that all of one may
-# be: with any weighting, sums of weights stay below 63 bits, and no weight but a square is cut off.
-_LEAST_NUMBER = 2.0**-20
-_MOST_OF_ALL = 2**24
-# Counted copies are elements of their own, which take time and memory that a short mapping hides.
-_MOST_COPIES = 2**20
 
 
 def make_query(
@@ -280,14 +269,9 @@ def make_query(
         if tokenizer.is_by_file:
             texts = tokenizer.texts_in_index(texts.to_arrow(), ids_of_values([identifier]))
         return make_queries(tokenizer.hash_tokens(texts), scheme)
-    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
-        message = (
-            "tokens must be a list or a set of tokens, or a mapping of tokens to numbers, got "
-            f"{type(tokens).__name__}"
-        )
+    if isinstance(tokens, str | Mapping) or not isinstance(tokens, Iterable):
+        message = f"tokens must be a list or a set of tokens, got {type(tokens).__name__}"
         raise InvalidParameterError(message, "tokens")
-    if isinstance(tokens, Mapping):
-        return _query_of_mapping(tokens, scheme)
     if isinstance(tokens, AbstractSet):
         return _query_of_set(tokens, scheme)
     return make_queries(hash_lists([list(tokens)]), scheme)
@@ -295,90 +279,12 @@ def make_query(
 
 def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Queries:
     if scheme.weighted is not None:
-        message = (
-            "tokens must be a list or a mapping, not a set, where shingles are weighted by their "
-            "number"
-        )
+        message = "tokens must be a list, not a set, where shingles are weighted by their number"
         raise InvalidParameterError(message, "tokens")
     values: Uint64s = np.sort(hash_lists([list(elements)]).values)
     offsets = _offsets(len(values))
     digests = digest_token_lists(TokenLists(values, offsets)) ^ _OF_SET
     return queries_of_sets(np.diff(offsets), digests, ShingleLists(values, offsets), scheme)
-
-
-def _query_of_mapping(tokens: Mapping[str | int, float], scheme: DocumentScheme) -> Queries:
-    """Sign a mapping like a list with as many copies.
-
-    A number need not be whole if it is the weight of a token.
-    """
-    weighted, shingles = scheme.weighted, scheme.shingles
-    if weighted is None and shingles.occurrences == "set":
-        message = (
-            "tokens must be a list or a set: this index counts a token once, and the numbers of a "
-            "mapping would be lost; an index made with measure weighted-jaccard weighs tokens, one "
-            "made with occurrences numbered counts them"
-        )
-        raise InvalidParameterError(message, "tokens")
-    if shingles.ngram > 1:
-        message = (
-            f"tokens must be a list: in this index {shingles.ngram} tokens in a row make a "
-            "shingle, and a mapping has no order; an index made with ngram 1 takes one"
-        )
-        raise InvalidParameterError(message, "tokens")
-    takes_weights = weighted is not None and weighted.weighting.tf == "raw"
-    most = _MOST_COPIES if weighted is None else _MOST_OF_ALL
-    given = [_checked_number(*item, most, whole=not takes_weights) for item in tokens.items()]
-    if sum(given) > most:
-        message = (
-            f"the numbers of tokens must be {most:,} in all at most, got {sum(given):,.15g}; "
-            "give smaller ones"
-        )
-        raise InvalidParameterError(message, "tokens")
-    hashes = hash_lists([list(tokens)]).values
-    # A mapping is the same one whatever order its tokens come in.
-    order = np.argsort(hashes)
-    values: Uint64s = hashes[order]
-    copies: Floats = np.array(given, np.float64)[order]
-    pairs: Uint64s = np.stack([values, copies.view(np.uint64)], axis=1).reshape(-1)
-    digests = digest_token_lists(TokenLists(pairs, _offsets(len(pairs))))
-    if weighted is None:
-        lists = np.repeat(values, copies.astype(np.int64))
-        queries = make_queries(TokenLists(lists, _offsets(len(lists))), scheme)
-        return replace(queries, digests=digests)
-    sets = weighted_set_of_numbers(
-        TokenLists(values, _offsets(len(values))), copies, shingles, weighted
-    )
-    n_tokens: Int64s = np.array([math.ceil(copies.sum())], np.int64)
-    return queries_of_weighted_sets(n_tokens, digests, sets, scheme)
-
-
-def _checked_number(token: object, given: object, most: int, *, whole: bool) -> float:
-    kinds = (numbers.Real, Decimal)
-    try:
-        # A bool counts nothing, though Python adds it up.
-        number = (
-            math.nan if isinstance(given, bool) or not isinstance(given, kinds) else float(given)
-        )
-    except (OverflowError, ValueError):
-        number = math.nan
-    if not _LEAST_NUMBER <= number <= most or (whole and number != int(number)):
-        kind = "a whole number from 1" if whole else "a number from 2^-20"
-        why = "; an index of measure weighted-jaccard with tf raw takes weights" if whole else ""
-        message = (
-            f"the number of token {_shown(token)} must be {kind} to {most:,}, got "
-            f"{_shown(given)}{why}"
-        )
-        raise InvalidParameterError(message, "tokens")
-    return number
-
-
-def _shown(value: object) -> str:
-    try:
-        shown = repr(value)
-    except ValueError:
-        # Python refuses to write out integers of thousands of digits.
-        return "a number of thousands of digits"
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
 def _offsets(n: int) -> Int64s:

@@ -368,13 +368,5 @@ def _plain(value: object) -> str | float:
 
 
 def _tokens(tokens: Tokens | None) -> Any:
-    """Return tokens as JSON, with strings as keys."""
-    if tokens is None or isinstance(tokens, str):
-        return tokens
-    if not isinstance(tokens, Mapping):
-        return list(tokens)
-    if not all(isinstance(token, str) for token in tokens):
-        message = "a mapping that is sent must have strings as tokens; send a list of all tokens"
-        raise InvalidParameterError(message, "tokens")
-    exact = Decimal | Fraction
-    return {key: float(n) if isinstance(n, exact) else n for key, n in tokens.items()}
+    """Return tokens as JSON."""
+    return tokens if tokens is None or isinstance(tokens, str | Mapping) else list(tokens)

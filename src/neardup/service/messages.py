@@ -14,13 +14,7 @@ _TOKENIZER = r"^(words|whitespace|characters|lines|bytes|code(:[\w+#.-]+)?)$"
 
 Id = str | Annotated[int, Meta(ge=-_LARGEST - 1, le=_LARGEST)]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
-Tokens = Annotated[
-    list[Id] | dict[str, Annotated[float, Meta(gt=0)]],
-    Meta(
-        description="Tokens in order; or, where the index counts or weighs tokens and ngram is 1, "
-        "tokens with their counts: {'a': 2, 'b': 1} is ['a', 'a', 'b']."
-    ),
-]
+Tokens = Annotated[list[Id], Meta(description="Tokens in order.")]
 Threshold = Annotated[
     str | float | int,
     Meta(

@@ -80,11 +80,7 @@ class Weighting:
 
 def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
     """Tabulate a term frequency for 0 to ``highest``, equal on all machines."""
-    return term_frequencies_of(tf, np.arange(highest + 1, dtype=np.float64))
-
-
-def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
-    """Return the term frequency for each number of occurrences."""
+    f: Floats = np.arange(highest + 1, dtype=np.float64)
     if tf == "binary":
         return np.minimum(f, 1.0)
     if tf == "log":
@@ -241,19 +237,6 @@ def weighted_sets(
     return _weigh(values, starts, counts, table, scheme)
 
 
-def weighted_set_of_numbers(
-    tokens: TokenLists, numbers: Floats, shingles: ShingleScheme, scheme: WeightedScheme
-) -> WeightedSets:
-    """Return a text's weighted set from tokens and their counts.
-
-    Counts need not be whole; counts of equal shingles add up.
-    """
-    values, places = np.unique(shingle_lists(tokens, shingles).values, return_inverse=True)
-    sums: Floats = np.bincount(places, numbers, len(values)).astype(np.float64)
-    table = term_frequencies_of(scheme.weighting.tf, sums)
-    return _weigh(values, np.array([0, len(values)]), np.arange(len(values)), table, scheme)
-
-
 def _weigh(
     values: Uint64s, starts: Int64s, counts: Int64s, table: Floats, scheme: WeightedScheme
 ) -> WeightedSets:
@@ -262,7 +245,7 @@ def _weigh(
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
     found: Int64s = np.empty(len(values), np.int64)
     weighted.fill_weights(counts, table, inverses, found)
-    # A number of copies that is not whole may be so small that its weight is rounded to 0.
+    # A weight may be so small that it is rounded to 0.
     np.maximum(found, 1, out=found)
     # A sum over all texts may wrap around; its differences do not.
     sums = np.concatenate([[0], np.cumsum(found)])

@@ -216,10 +216,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text
             The document.
         tokens
-            Its tokens instead, in order; or a set of shingles; or a mapping of tokens to counts, if
-            the index counts or weighs tokens and ``ngram`` is 1: ``{"a": 2, "b": 1}`` finds what
-            ``["a", "a", "b"]`` does. With tf raw, numbers need not be whole: they are weights,
-            times the index's idf.
+            Its tokens instead, in order; or a set of shingles.
         **columns
             Values of the columns that the index keeps.
         """
