@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -250,27 +250,15 @@ class Match(NamedTuple):
     similarity: float
 
 
-class MatchWithColumns(NamedTuple):
-    """Document similar to a text, with columns of the index."""
-
-    id: str | int
-    similarity: float
-    columns: dict[str, Any]
-
-
-M = TypeVar("M", bound=Match | MatchWithColumns)
-
-
-class Matches(list[M]):
+class Matches(list[Match]):
     """Documents similar to a text, the most similar first.
 
-    The list has all matches or a page of them. ``cursor`` continues after the page, and is None at
-    the end; ``n_matches`` counts the matches on all pages.
+    ``n_matches`` counts all similar documents, also beyond the limit of the list.
     """
 
-    def __init__(self, matches: Iterable[M] = (), *, cursor: str | None, n_matches: int) -> None:
+    def __init__(self, matches: Iterable[Match] = (), *, n_matches: int) -> None:
         super().__init__(matches)
-        self.cursor, self.n_matches = cursor, n_matches
+        self.n_matches = n_matches
 
 
 @dataclass(frozen=True, repr=False, eq=False)

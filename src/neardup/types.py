@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from neardup.jobs.estimate import ClusterResult as ClusterResult
     from neardup.jobs.estimate import EstimateResult as EstimateResult
     from neardup.jobs.index.index import AdditionResult as AdditionResult
-    from neardup.jobs.index.index import Page as Page
     from neardup.jobs.pairs.rows import PairResult as PairResult
     from neardup.jobs.similarity import Extracted as Extracted
     from neardup.options.choices import Data as Data
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from neardup.results import DocumentSearchResult as DocumentSearchResult
     from neardup.results import Match as Match
     from neardup.results import Matches as Matches
-    from neardup.results import MatchWithColumns as MatchWithColumns
     from neardup.results import PassageResult as PassageResult
     from neardup.service.client import RemoteIndex as RemoteIndex
 
@@ -39,9 +37,7 @@ _HOMES = {
     "EstimateResult": "neardup.jobs.estimate",
     "Extracted": "neardup.jobs.similarity",
     "Match": "neardup.results",
-    "MatchWithColumns": "neardup.results",
     "Matches": "neardup.results",
-    "Page": "neardup.jobs.index.index",
     "PairResult": "neardup.jobs.pairs.rows",
     "PassageResult": "neardup.results",
     "RemoteIndex": "neardup.service.client",

@@ -32,17 +32,6 @@ ROWS = [
 Call = Callable[[Any], Any]
 
 
-def pages(index: Any, text: str, **options: Any) -> list[Any]:
-    """Go through what is similar to a text, page by page."""
-    found, cursor = [], None
-    while True:
-        page = index.query(text, cursor=cursor, **options)
-        cursor = page.cursor
-        found.append((list(page), page.n_matches, cursor))
-        if cursor is None:
-            return found
-
-
 READS: dict[str, Call] = {
     "query": lambda i: i.query(CAT),
     "query nothing": lambda i: i.query("words that nobody wrote"),
@@ -53,21 +42,13 @@ READS: dict[str, Call] = {
     "query float": lambda i: i.query(CAT, threshold=0.9),
     "query decimal": lambda i: i.query(CAT, threshold=Decimal("0.9")),
     "query fraction": lambda i: i.query(CAT, threshold=Fraction(9, 10)),
-    "query index": lambda i: i.query(CAT, threshold="index"),
     "query limit": lambda i: i.query(CAT, limit=1),
     "query top": lambda i: i.query("the cat sat", top=2),
     "query top above": lambda i: i.query(CAT, top=5, threshold="0.2"),
-    "query without threshold": lambda i: i.query("the cat", threshold=None, limit=3),
-    "query count": lambda i: (i.query(CAT, limit=1).n_matches, i.query(CAT).cursor),
-    "query pages": lambda i: pages(i, "number of many", limit=2),
-    "query pages of top": lambda i: pages(i, "number 5 of many", top=4),
-    "query pages where": lambda i: pages(i, "number 5 of many", limit=3, where="size > 3"),
-    "query pages columns": lambda i: pages(i, CAT, limit=1, with_columns=True),
+    "query count": lambda i: i.query(CAT, limit=1).n_matches,
     "query where": lambda i: i.query(CAT, where="lang = 'de'"),
     "query where top": lambda i: i.query("the cat", where="size > 3", top=1),
     "query where text": lambda i: i.query(CAT, where="text like '%short%' and id <> 'x'"),
-    "query columns": lambda i: i.query(CAT, with_columns=True),
-    "query columns where": lambda i: i.query(DOG, with_columns=True, where="lang is null"),
     "search": lambda i: i.search([CAT, DOG]),
     "search one": lambda i: i.search(CAT),
     "search nothing": lambda i: i.search(["nobody wrote this"]),
@@ -91,10 +72,6 @@ READS: dict[str, Call] = {
     "documents": lambda i: i.documents(),
     "documents from": lambda i: i.documents(2, 3),
     "documents behind": lambda i: i.documents(100, 3),
-    "page": lambda i: i.page(5),
-    "page where": lambda i: i.page(3, where="size between 2 and 5"),
-    "pages": lambda i: i.page(100, cursor=i.page(4).cursor),
-    "page start": lambda i: i.page(3, start=8),
     "info": lambda i: {k: v for k, v in i.info().items() if k not in ("folder", "name")},
     # What is refused.
     "no query": lambda i: i.query(),
@@ -105,36 +82,25 @@ READS: dict[str, Call] = {
     "query below": lambda i: i.query("a", threshold="0.1"),
     "query above": lambda i: i.query("a", threshold="1.5"),
     "query nonsense": lambda i: i.query("a", threshold="much"),
-    "query no limit": lambda i: i.query("a", threshold=None),
     "query limit 0": lambda i: i.query("a", limit=0),
     "query limit text": lambda i: i.query("a", limit="5"),
     "query top 0": lambda i: i.query("a", top=0),
     "query top and limit": lambda i: i.query("a", top=1, limit=1),
     "query where nonsense": lambda i: i.query("a", where="size >"),
     "query where unknown": lambda i: i.query(CAT, where="colour = 'red'"),
-    "query cursor nonsense": lambda i: i.query(CAT, cursor="nonsense"),
-    "query cursor of a page": lambda i: i.query(CAT, limit=1, cursor=i.page(1).cursor),
-    "page cursor of a query": lambda i: i.page(1, cursor=i.query(CAT, limit=1).cursor),
     "search below": lambda i: i.search(["a"], "0.1"),
     "search bytes": lambda i: i.search([b"a"]),
     "search top 0": lambda i: i.search(["a"], top=0),
-    "page 0": lambda i: i.page(0),
-    "page nonsense": lambda i: i.page(cursor="nonsense"),
-    "page twice": lambda i: i.page(cursor="x", start=5),
-    "page where unknown": lambda i: i.page(where="colour = 'red'"),
     "documents below 0": lambda i: i.documents(-1),
 }
 PASSAGE_READS: dict[str, Call] = {
     "search": lambda i: i.search([CAT, DOG], "0.6"),
     "search text": lambda i: i.search([CAT], with_text=True),
     "get": lambda i: i.get("cat"),
-    "page": lambda i: i.page(2),
-    "page where": lambda i: i.page(2, where="length(text) > 40"),
     "documents": lambda i: i.documents(1, 2),
     "len": len,
     "iter": list,
     "search nonsense": lambda i: i.search([CAT], "5"),
-    "page nonsense": lambda i: i.page(where="x = 1"),
 }
 # One after the other, so that each sees what those before have done.
 CHANGES: dict[str, Call] = {

@@ -156,7 +156,7 @@ def resolve_against(
     if handle is None or handle.kind == "documents":
         return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
-    return Inputs([IndexSource(handle.latest(Runner(1)), handle.folder)])
+    return Inputs([IndexSource(handle.view(Runner(1)), handle.folder)])
 
 
 def own_tokenizer(
@@ -171,7 +171,6 @@ def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> Docum
     if folder is None:
         data.commit()
         handle: DocumentHandle = data._handle  # noqa: SLF001 - jobs are above
-        handle.latest(Runner(1))
         return handle
     if kind_of(folder) != "documents":
         message = (

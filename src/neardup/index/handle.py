@@ -101,7 +101,7 @@ class IndexHandle(ABC, Generic[V]):
     the segment belongs to the index. Readers see an unchanging view (V).
 
     A ``tokenizer`` that is a file or a function has to be given. ``timeout`` is in seconds, for
-    another writer; ``follows`` lets ``latest`` look for changes of others.
+    another writer.
     """
 
     kind: ClassVar[IndexKind]
@@ -114,9 +114,8 @@ class IndexHandle(ABC, Generic[V]):
         tokenizer: str | Path | TokenFunction | None = None,
         *,
         timeout: float = 0.0,
-        follows: bool = False,
     ) -> None:
-        self.folder, self.timeout, self.follows = folder, timeout, follows
+        self.folder, self.timeout = folder, timeout
         self.tokenizer, self.database = tokenizer, Database(folder)
         self._lock = threading.RLock()
         # The view that readers see.
@@ -191,33 +190,19 @@ class IndexHandle(ABC, Generic[V]):
 
     def describe(self, runner: Runner) -> dict[str, Any]:
         """Describe the committed index in plain values, after checking every byte."""
-        view = self.latest(runner)
+        view = self.view(runner)
         view.check_all(runner)
         self.database.check()
         return view.describe(self.folder)
 
     def view(self, runner: Runner) -> V:
-        """Return this handle's last opened, refreshed, or changed state."""
+        """Return the committed state, and open only new files."""
         seen = self._seen
-        if seen is None:
-            with self._lock:
-                seen = self._seen or self._look(runner)
-        return seen
-
-    def latest(self, runner: Runner) -> V:
-        """Return the current state if ``follows``, else ``view``."""
-        seen = self._seen
-        if self.follows and seen is not None and self.database.has_changed(seen.contents):
-            with self._lock:
-                # Unless another thread has done it meanwhile.
-                if self._seen is seen:
-                    self.refresh(runner)
-        return self.view(runner)
-
-    def refresh(self, runner: Runner) -> None:
-        """Load changes of other writers, and open only new files."""
+        if seen is not None and not self.database.has_changed(seen.contents):
+            return seen
         with self._lock:
-            self._look(runner)
+            # Unless another thread has looked meanwhile.
+            return self._look(runner) if self._seen is seen else self.view(runner)
 
     def share(self, index: V) -> SharedIndex[V]:
         """Return a state of this index for tasks in other processes."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,81 +98,14 @@ class OpenIndex(ABC, Generic[S, D]):
 
     def live(self, start: int, limit: int) -> Int64s:
         """Return document numbers, skipping ``start`` documents and removed ones."""
-        for number, first in enumerate(self.first_documents[:-1].tolist()):
-            n_live = len(self.segments[number]) - len(self.removed[number])
-            if start < n_live:
-                return self.live_from(first + int(self.live_rows(number)[start]), limit)
-            start -= n_live
-        return _NO_ROWS
-
-    def live_from(self, document: int, limit: int) -> Int64s:
-        """Return document numbers from ``document`` on, without removed ones."""
         parts: list[Int64s] = [_NO_ROWS]
         for number, first in enumerate(self.first_documents[:-1].tolist()):
-            start, n = max(document - first, 0), len(self.segments[number])
-            stop = min(n, start + limit + len(self.removed[number]))
-            if limit > 0 and start < stop:
-                rows = np.arange(start, stop)
-                parts.append(rows[self.are_kept(number, rows)][:limit] + first)
+            n_live = len(self.segments[number]) - len(self.removed[number])
+            if start < n_live and limit > 0:
+                parts.append(self.live_rows(number)[start : start + limit] + first)
                 limit -= len(parts[-1])
+            start = max(start - n_live, 0)
         return np.concatenate(parts)
-
-    def cursor_at(self, document: int, *rank: float, asked: bytes = b"") -> str:
-        """Return a cursor to continue after a document despite changes.
-
-        ``rank`` are numbers that sort documents before their own numbers do. ``asked`` is the
-        query; the cursor is valid for this query only.
-        """
-        number = int(self.segments_of(np.array([document]))[0])
-        records = self.manifest.segments
-        name = records[number].name if number < len(records) else None
-        place = [name, document - int(self.first_documents[number]), document]
-        identifier = self.ids_of(np.array([document])).cast("string")[0].as_py()
-        content = json.dumps([zlib.crc32(asked), *rank, *place, identifier])
-        return base64.urlsafe_b64encode(content.encode()).decode()
-
-    def behind(
-        self, cursor: str, n_ranks: int = 0, *, asked: bytes = b""
-    ) -> tuple[Sequence[float], int]:
-        """Return a cursor's rank and the next document number.
-
-        InvalidParameterError if it is not a cursor, belongs to another index or query, or its
-        document is gone since the index was rewritten.
-        """
-        try:
-            content = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-            of, *rank, name, row, before, identifier = content
-            numbers = of, *rank, row, before
-            # A number may have any size, and half of a surrogate pair is no text.
-            are_numbers = all(type(n) in (int, float) and math.isfinite(n) for n in numbers)
-            is_place = type(row) is int and 0 <= row < 2**32 and isinstance(identifier, str)
-            if not (are_numbers and is_place and len(rank) == n_ranks):
-                raise ValueError
-            identifier.encode()
-        except (ValueError, TypeError, OverflowError, RecursionError):
-            message = f"cursor must be one that an answer like this has named, got {cursor[:100]!r}"
-            raise InvalidParameterError(message, "cursor") from None
-        if of != zlib.crc32(asked):
-            message = "cursor is of another question; send the same again, or begin without it"
-            raise InvalidParameterError(message, "cursor")
-        for number, record in enumerate(self.manifest.segments):
-            # What has a place in a segment keeps it.
-            if record.name == name:
-                segment, document = self.segments[number], int(self.first_documents[number]) + row
-                rows = np.array([row])
-                if row < len(segment) and segment.ids_of(rows)[0].as_py() == identifier:
-                    return rank, document + 1
-                message = "cursor is of another index; begin without it"
-                raise InvalidParameterError(message, "cursor")
-        document = int(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0])
-        # Numbers fall when an index is written anew; what was replaced comes last.
-        if not 0 <= document <= before:
-            message = (
-                f"cursor leads to the document {identifier!r}, which is gone or was replaced, and "
-                "the index was written anew since; begin again without a cursor"
-            )
-            raise InvalidParameterError(message, "cursor")
-        return rank, document + 1
 
     def segments_of(self, documents: Int64s) -> Int64s:
         """Return the segments of some documents."""

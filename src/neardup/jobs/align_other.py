@@ -52,7 +52,6 @@ from neardup.passages.plan import (
 from neardup.passages.segment import write_segment
 from neardup.passages.windows import PassageScheme
 from neardup.results import SkippedRow
-from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.tables import Int64s, TokenLists
 from neardup.text.tokenizers import Tokenizer
@@ -109,7 +108,6 @@ def choose_other(
     handle = getattr(against, "_handle", None)
     if isinstance(handle, PassageHandle):
         _check_no_scheme(scheme)
-        handle.latest(Runner(1))
         return handle
     folder = index_named(against)
     if folder is not None and kind_of(folder) == "passages":

@@ -64,7 +64,7 @@ def search_documents(
     """Look up source documents among index documents that meet ``condition``."""
     check_effect(options, sources)
     index = shared.opened
-    measure = _measure_of(index.scheme, options)
+    measure = measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     shingles = index.scheme.shingles
@@ -129,7 +129,8 @@ def _collect(
     return table, counts, least
 
 
-def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
+def measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
+    """Return the measure of a search, at its threshold."""
     if options.top is not None:
         return scheme.measure_of_top(options.threshold)
     return scheme.measure_at(options.threshold)
@@ -139,7 +140,7 @@ def _describe(
     counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
     """Describe options, results, and the recall at the least guaranteed similarity."""
-    measure = _measure_of(scheme, options)
+    measure = measure_of(scheme, options)
     summary: dict[str, Any] = {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,

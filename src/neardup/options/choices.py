@@ -65,7 +65,6 @@ WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
-Refresh = Literal["auto", "manual"]
 PassageMeasure = Literal["jaccard", "containment"]
 AlignMeasure = Literal["jaccard", "containment", "doc-containment", "max-containment"]
 AlignmentSummary = Literal["documents"]

@@ -21,7 +21,6 @@ from neardup.options.choices import (
     OnError,
     OutputFormat,
     Progress,
-    Refresh,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
@@ -469,7 +468,6 @@ class OpenOptions(Options):
     timeout: float = option(
         "Seconds to wait for the write lock of an index.", Seconds(0), default=5.0
     )
-    refresh: Refresh = option("See commits of others at each lookup, or on demand.", default="auto")
 
 
 class AgainstDataOptions(Options):

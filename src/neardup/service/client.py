@@ -21,10 +21,9 @@ from neardup.documents.index import DocumentRemovalResult
 from neardup.documents.queries import Tokens
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.index.index import CompactionResult, RemovalResult
-from neardup.jobs.index.index import Page
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
-from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns, PassageResult
+from neardup.results import DocumentSearchResult, Match, Matches, PassageResult
 from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:
@@ -98,28 +97,19 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        threshold: Threshold = "index",
+        threshold: Threshold = None,
         limit: int | None = None,
         top: int | None = None,
-        cursor: str | None = None,
         where: str | None = None,
-        with_columns: bool = False,
-    ) -> Matches[Any]:
-        """Find similar documents as ``DocumentIndex.query`` does."""
+    ) -> Matches:
+        """Find similar documents as ``DocumentIndex.query`` does, at most 100,000."""
         if not isinstance(text, str | None):
             message = f"text must be a string, got {type(text).__name__}"
             raise InvalidParameterError(message, "text")
-        body = _given(text=text, tokens=_tokens(tokens), limit=limit, top=top)
-        body |= {"threshold": threshold, **_given(where=where, with_columns=with_columns)}
-        kind: Any = MatchWithColumns if with_columns else Match
-        matches: list[Any] = []
-        while True:
-            answer = self._post("query", body | _given(cursor=cursor))
-            matches += [kind(**match) for match in answer["matches"]]
-            cursor = answer["cursor"]
-            # Without a limit, an answer has a part of very many matches.
-            if cursor is None or limit is not None or top is not None:
-                return Matches(matches, cursor=cursor, n_matches=answer["n_matches"])
+        body = _given(text=text, tokens=_tokens(tokens), threshold=threshold)
+        answer = self._post("query", body | _given(limit=limit, top=top, where=where))
+        matches = (Match(**match) for match in answer["matches"])
+        return Matches(matches, n_matches=answer["n_matches"])
 
     def search(
         self,
@@ -166,14 +156,6 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
                 return None
             raise
         return document
-
-    def page(
-        self, limit: int = 50, start: int = 0, cursor: str | None = None, where: str | None = None
-    ) -> Page:
-        """Return documents and the next cursor, fewer for long texts."""
-        asked = _given(limit=limit, start=start, cursor=cursor, where=where)
-        answer = self._get("/documents", asked)
-        return Page(answer["documents"], answer["cursor"])
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order of their addition."""
@@ -265,11 +247,11 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         return f"RemoteIndex({self.url!r}, {self.name!r}: {self.kind})"
 
     def _walk(self, start: int = 0, limit: int = _PAGE) -> Iterator[dict[str, Any]]:
-        page = self.page(limit, start)
-        yield from page.documents
-        while page.cursor is not None:
-            page = self.page(limit, cursor=page.cursor)
-            yield from page.documents
+        following: int | None = start
+        while following is not None:
+            answer = self._get("/documents", {"start": following, "limit": limit})
+            yield from answer["documents"]
+            following = answer["next"]
 
     def _post(self, operation: str, body: dict[str, Any], *, method: str = "POST") -> Any:
         return _send(self._client, method, f"{self._path}/{operation}", body).json()

@@ -22,13 +22,6 @@ Threshold = Annotated[
         "or '0.8'."
     ),
 ]
-LeastSimilarity = Annotated[
-    str | float | int,
-    Meta(
-        description="As an exact decimal: 0.8 or '0.8'. 'index' is the threshold of the index; "
-        "null, which needs a limit, finds the most similar documents at any similarity."
-    ),
-]
 Count = Annotated[int, Meta(ge=0, le=_LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=_LARGEST)]
 Matched = Annotated[int, Meta(ge=1, le=_MOST_ROWS)]
@@ -50,7 +43,6 @@ Where = Annotated[
     ),
 ]
 WithColumns = Annotated[bool, Meta(description="Add the columns that the index keeps.")]
-Cursor = Annotated[str, Meta(max_length=10_000, description="Cursor of the page before.")]
 Kind = Literal["documents", "passages"]
 
 
@@ -63,32 +55,27 @@ class Query(Request):
 
     text: Text | None = None
     tokens: Tokens | None = None
-    threshold: LeastSimilarity | None = "index"
+    threshold: Threshold | None = None
     limit: Matched | None = None
     top: Nearest | None = None
-    cursor: Cursor | None = None
     where: Where | None = None
-    with_columns: WithColumns = False
 
 
-class Match(Struct, omit_defaults=True):
+class Match(Struct):
     """A similar document with its similarity."""
 
     id: Id
     similarity: float
-    columns: dict[str, Any] | None = None
 
 
 class Matches(Struct):
     """Similar documents, the most similar first.
 
-    ``n_matches`` counts all of them. ``cursor`` continues behind the last one of the answer, and is
-    null at the end.
+    ``n_matches`` counts all of them, also beyond the limit of the answer.
     """
 
     matches: list[Match]
     n_matches: int
-    cursor: str | None
 
 
 class NamedText(Request):
@@ -183,22 +170,20 @@ class One(Request):
 
 
 class Page(Request):
-    """Documents in order of addition, from a number or cursor."""
+    """Documents in order of addition, from a number."""
 
     start: Count = 0
-    cursor: Cursor | None = None
-    where: Where | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 
 class Documents(Struct):
-    """Documents, and the next page's cursor, null at the end.
+    """Documents, and the start of the next page, null at the end.
 
-    A page is shorter than ``limit`` where its texts are long or a condition leaves out documents.
+    A page is shorter than ``limit`` where its texts are long.
     """
 
     documents: list[dict[str, Any]]
-    cursor: str | None
+    next: int | None
 
 
 class NewDocument(Request):

@@ -96,10 +96,10 @@ def _info(served: ServedIndex, _: None) -> dict[str, Any]:
 
 def _query(served: ServedIndex, asked: m.Query) -> m.Matches:
     options = msgspec.structs.asdict(asked)
-    if asked.limit is None and asked.top is None and asked.threshold is not None:
+    if asked.limit is None and asked.top is None:
         options["limit"] = _MOST_MATCHES
     matches = served.index.query(**options)
-    return m.Matches([m.Match(*match) for match in matches], matches.n_matches, matches.cursor)
+    return m.Matches([m.Match(*match) for match in matches], matches.n_matches)
 
 
 def _get(served: ServedIndex, asked: m.One) -> dict[str, Any]:
@@ -111,8 +111,10 @@ def _get(served: ServedIndex, asked: m.One) -> dict[str, Any]:
 
 
 def _documents(served: ServedIndex, asked: m.Page) -> m.Documents:
-    page = served.index.page(**msgspec.structs.asdict(asked), most_characters=_PAGE_CHARACTERS)
-    return m.Documents(page.documents, page.cursor)
+    index, start = served.index, asked.start
+    documents = index.documents(start, asked.limit, most_characters=_PAGE_CHARACTERS)
+    stop = start + len(documents)
+    return m.Documents(documents, stop if documents and stop < len(index) else None)
 
 
 def _insert(served: ServedIndex, asked: m.NewDocument) -> m.Inserted:

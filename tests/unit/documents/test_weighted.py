@@ -53,7 +53,6 @@ def test_insert__before_frequencies_are_known(tmp_path):
             act("a", "x y z")
     # Nobody is locked out by that.
     DocumentIndex.open(index.folder).add(ROWS[:3], read=ReadOptions(id_column="id"))
-    index.refresh()
     index.insert("a", "x y z")
     assert index.query("x y z") == [("a", 1.0)]
     index.close()

@@ -11,9 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Literal, Self, overload
-
-import numpy as np
+from typing import Any, Self
 
 from neardup.documents.delta import Delta
 from neardup.documents.index import (
@@ -34,27 +32,24 @@ from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
-from neardup.jobs.search import hits_where, search_documents
-from neardup.matching.measures import Measure
+from neardup.jobs.search import hits_where, measure_of, search_documents
 from neardup.options.choices import (
     ColumnNames,
     Data,
     DocumentMeasure,
     DocumentPreset,
     Number,
-    Refresh,
     TokenizerChoice,
 )
 from neardup.options.documents import (
     CommitOptions,
     DocumentSchemeOptions,
     DocumentSearchOptions,
-    MostOptions,
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.where import Condition, rows_where
-from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
+from neardup.results import DocumentSearchResult, Match, Matches
 from neardup.runs.runner import Runner
 from neardup.stages.options import make_document_scheme, with_warning
 
@@ -157,7 +152,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             bands=bands,
         )
         create_index(Path(folder), make_document_scheme(options).describe())
-        return cls(DocumentHandle(Path(folder), options.tokenizer, timeout=5.0, follows=True))
+        return cls(DocumentHandle(Path(folder), options.tokenizer, timeout=5.0))
 
     @classmethod
     def open(
@@ -167,7 +162,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         commit_every: int | None = None,
         tokenizer: TokenizerChoice | None = None,
         timeout: float = 5.0,
-        refresh: Refresh = "auto",
     ) -> DocumentIndex:
         """Open an index, and check large files on first access.
 
@@ -181,23 +175,16 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             The ``tokenizer.json`` file or the function of the index, if it has one.
         timeout
             Seconds to wait for another writer; 0 does not wait.
-        refresh
-            ``auto``: each lookup sees the commits of others. ``manual``: call ``refresh``.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        given = CommitOptions(
-            commit_every=commit_every, tokenizer=tokenizer, timeout=timeout, refresh=refresh
-        )
-        handle = DocumentHandle(
-            Path(folder), tokenizer, timeout=given.timeout, follows=given.refresh == "auto"
-        )
-        opened = cls(handle, given.commit_every)
-        opened.refresh()
-        return opened
+        given = CommitOptions(commit_every=commit_every, tokenizer=tokenizer, timeout=timeout)
+        handle = DocumentHandle(Path(folder), tokenizer, timeout=given.timeout)
+        handle.view(Runner(1))
+        return cls(handle, given.commit_every)
 
     def insert(
         self,
@@ -313,46 +300,16 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
                 delta.went(identifier, str(kept_id), queries.digests[0], similarity)
             return kept_id
 
-    @overload
     def query(
         self,
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        threshold: str | float | Decimal | Fraction | None = "index",
+        threshold: Number | None = None,
         limit: int | None = None,
         top: int | None = None,
-        cursor: str | None = None,
         where: str | None = None,
-        with_columns: Literal[False] = False,
-    ) -> Matches[Match]: ...
-
-    @overload
-    def query(
-        self,
-        text: str | None = None,
-        *,
-        tokens: Tokens | None = None,
-        threshold: str | float | Decimal | Fraction | None = "index",
-        limit: int | None = None,
-        top: int | None = None,
-        cursor: str | None = None,
-        where: str | None = None,
-        with_columns: Literal[True],
-    ) -> Matches[MatchWithColumns]: ...
-
-    def query(
-        self,
-        text: str | None = None,
-        *,
-        tokens: Tokens | None = None,
-        threshold: str | float | Decimal | Fraction | None = "index",
-        limit: int | None = None,
-        top: int | None = None,
-        cursor: str | None = None,
-        where: str | None = None,
-        with_columns: bool = False,
-    ) -> Matches[Match] | Matches[MatchWithColumns]:
+    ) -> Matches:
         """Find the documents that are similar to a text.
 
         Parameters
@@ -360,56 +317,32 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text, tokens
             As for ``insert``.
         threshold
-            Least similarity, not below the threshold of the index (``"index"``); an exact decimal.
-            None, which needs a ``limit``, is no threshold, as with ``top``.
+            Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
+            None: that of the index, with ``top`` any.
         limit
             Only so many, the most similar.
         top
             Only so many, the most similar, also below the threshold of the index, where recall
-            falls with similarity: see ``recall_at``. ``threshold`` may then be anything, and is
-            none by default.
-        cursor
-            Continue after the documents of an answer with this ``cursor``. Despite changes, no
-            remaining document is repeated or skipped.
+            falls with similarity: see ``recall_at``.
         where
             Only documents that meet this condition on ``id``, ``text`` and the kept columns, such
             as ``lang = 'de'``; ``limit`` and ``top`` count these.
-        with_columns
-            Add the kept columns, as ``columns``.
 
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in insertion order.
-        Each was compared exactly. The list has a ``cursor``, None at the end, and ``n_matches``,
-        which counts all similar documents.
+        Each was compared exactly. ``n_matches`` of the list counts all similar documents.
         """
-        most = MostOptions(limit=limit, top=top)
+        options = DocumentSearchOptions(threshold=threshold, limit=limit, top=top)
         condition = None if where is None else Condition(where)
         with self._shared() as view:
-            measure = _measure_for(view.scheme, threshold, most)
-            query = make_query(text, tokens, view.scheme)
-            asked = query.digests.tobytes()
-            hits = view.lookup(query, measure)
+            measure = measure_of(view.scheme, options)
+            hits = view.lookup(make_query(text, tokens, view.scheme), measure)
             hits = in_rank_order(hits_where(view, hits, condition))
-            n_matches, n = len(hits), most.number
-            if cursor is not None:
-                (least,), first = view.behind(cursor, 1, asked=asked)
-                is_tie = (hits.similarities == least) & (hits.documents >= first)
-                hits = hits.take(np.flatnonzero((hits.similarities < least) | is_tie))
-            documents, similarities = hits.documents[:n], hits.similarities[:n].tolist()
-            following = None
-            if len(documents) < len(hits):
-                last = int(documents[-1])
-                following = view.cursor_at(last, similarities[-1], asked=asked)
-            ids = view.list_ids(documents)
-            if not with_columns:
-                found = map(Match, ids, similarities)
-                return Matches(found, cursor=following, n_matches=n_matches)
-            order = np.argsort(documents)
-            columns = dict(zip(order.tolist(), view.read_each(documents[order]), strict=True))
-        kept = [{name: columns[at][name] for name in view.columns} for at in range(len(ids))]
-        matches = map(MatchWithColumns, ids, similarities, kept)
-        return Matches(matches, cursor=following, n_matches=n_matches)
+            n = options.number
+            ids = view.list_ids(hits.documents[:n])
+        matches = map(Match, ids, hits.similarities[:n].tolist())
+        return Matches(matches, n_matches=len(hits))
 
     def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
         """Return the least recall of documents of a similarity.
@@ -507,13 +440,13 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     @property
     def _scheme(self) -> DocumentScheme:
         waiting = self._waiting
-        return (waiting.index if waiting else self._handle.latest(Runner(1))).scheme
+        return (waiting.index if waiting else self._handle.view(Runner(1))).scheme
 
     @contextmanager
     def _shared(self) -> Iterator[OpenDocuments]:
         """Yield the index, to one thread while insertions are pending."""
         if self._waiting is None:
-            yield self._handle.latest(Runner(1))
+            yield self._handle.view(Runner(1))
             return
         with self._lock:
             yield self._view()
@@ -521,7 +454,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     def _view(self) -> OpenDocuments:
         waiting = self._waiting
         if waiting is None:
-            return self._handle.latest(Runner(1))
+            return self._handle.view(Runner(1))
         return waiting.index.with_pending(waiting.delta) if len(waiting.delta) else waiting.index
 
     def _settle(self, runner: Runner) -> int:
@@ -598,16 +531,3 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
                 if name == "columns":
                     message += ". A column is given by its own name, as NAME=VALUE or **columns"
                 raise InvalidParameterError(message, name)
-
-
-def _measure_for(scheme: DocumentScheme, threshold: Number | None, most: MostOptions) -> Measure:
-    if most.top is not None:
-        return scheme.measure_of_top(None if threshold == "index" else threshold)
-    if threshold == "index":
-        return scheme.measure
-    if threshold is not None:
-        return scheme.measure_at(threshold)
-    if most.limit is None:
-        message = "threshold None, which is none, needs a limit: the most similar are found"
-        raise InvalidParameterError(message, "threshold", "limit")
-    return scheme.measure_of_top(None)

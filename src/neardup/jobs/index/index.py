@@ -6,13 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
-from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import IndexHandle
@@ -22,7 +19,7 @@ from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, 
 from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
-from neardup.reading.where import Condition, describe_filtered, rows_where
+from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -91,17 +88,6 @@ class _AddOptions(WhereOptions, TextReadingOptions):
 
 # Ids that are read together to go through all.
 _AT_ONCE = 1000
-# Documents of a page are read so many at a time, until their texts are long enough.
-_READ_AT_ONCE = 16
-# A condition is asked of so many at a time, and for one page of so many at most.
-_SIFTED, _MOST_SEEN = 256, 20_000
-
-
-class Page(NamedTuple):
-    """A page of documents, and the next cursor or None."""
-
-    documents: list[dict[str, Any]]
-    cursor: str | None
 
 
 class Index(Generic[H, R]):
@@ -113,23 +99,11 @@ class Index(Generic[H, R]):
         self.folder, self._handle = handle.folder, handle
 
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
-        return nullcontext(self._handle.latest(Runner(self._workers)))
+        return nullcontext(self._handle.view(Runner(self._workers)))
 
     def _settle(self, runner: Runner) -> int:
         """Commit and count the insertions before a change."""
         return 0
-
-    def refresh(self) -> None:
-        """Load the latest changes by others.
-
-        Only an index with ``refresh="manual"`` needs it. It opens only new files.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``open``; then this object still sees what it saw.
-        """
-        self._handle.refresh(Runner(self._workers))
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
         """Return the document of an id, None if not found.
@@ -140,15 +114,25 @@ class Index(Generic[H, R]):
             document = view.documents_of_ids(ids_of_values([checked_id(id)]))
             return next(view.read_each(document)) if document[0] >= 0 else None
 
-    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+    def documents(
+        self, start: int = 0, limit: int = 50, *, most_characters: int | None = None
+    ) -> list[dict[str, Any]]:
         """Return some documents as ``get`` does, in insertion order.
 
-        ``start`` counts the present documents from 0.
+        ``start`` counts the present documents from 0. The list ends, after at least one document,
+        where texts would have more than ``most_characters``.
         """
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
+        found: list[dict[str, Any]] = []
+        n_characters = 0
         with self._shared() as view:
-            return list(view.read_each(view.live(start, limit)))
+            for document in view.read_each(view.live(start, limit)):
+                n_characters += len(document["text"] or "")
+                if found and most_characters is not None and n_characters > most_characters:
+                    break
+                found.append(document)
+        return found
 
     def __getitem__(self, id: str | int) -> dict[str, Any]:  # noqa: A002
         """Return the document of an id, as ``get`` does.
@@ -180,79 +164,6 @@ class Index(Generic[H, R]):
                 return
             yield from ids
             start += len(ids)
-
-    def page(
-        self,
-        limit: int = 50,
-        *,
-        start: int = 0,
-        cursor: str | None = None,
-        where: str | None = None,
-        most_characters: int | None = None,
-    ) -> Page:
-        """Return some documents in insertion order, and the next cursor.
-
-        Parameters
-        ----------
-        limit
-            How many at most.
-        start
-            Documents to skip if there is no cursor.
-        cursor
-            Continue after the page with this cursor. Despite changes, no remaining document is
-            repeated or skipped.
-        where
-            Only documents that meet this condition on ``id``, ``text`` and the kept columns, as for
-            ``add``. A page looks at a part of a large index, and may have fewer documents, or none,
-            though later pages have more.
-        most_characters
-            The page ends, after at least one document, where texts would become longer.
-
-        Returns
-        -------
-        ``documents`` as ``get`` returns them, and ``cursor``, None at the end.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a value is out of range, or the condition or the cursor is invalid.
-        """
-        limit = Whole(1).checked("limit", limit)
-        start = Whole(0).checked("start", start)
-        condition = None if where is None else Condition(where)
-        if cursor is not None and start:
-            message = "give start or cursor, which says where to go on"
-            raise InvalidParameterError(message, "start", "cursor")
-        found: list[dict[str, Any]] = []
-        n_characters, n_seen = 0, 0
-        with self._shared() as view:
-            if cursor is not None:
-                _, place = view.behind(cursor)
-            else:
-                first = view.live(start, 1)
-                place = int(first[0]) if len(first) else int(view.first_documents[-1])
-            last = place - 1
-            while len(found) < limit and n_seen < _MOST_SEEN:
-                n_wanted = min(_READ_AT_ONCE, limit - len(found)) if condition is None else _SIFTED
-                some = view.live_from(place, n_wanted)
-                if not len(some):
-                    return Page(found, None)
-                is_met = np.ones(len(some), np.bool_)
-                if condition is not None:
-                    is_met = condition.of_documents(view, some)
-                wanted = some[is_met][: limit - len(found)]
-                for number, document in zip(wanted, view.read_each(wanted), strict=True):
-                    n_characters += len(document.get("text") or "")
-                    if found and most_characters is not None and n_characters > most_characters:
-                        return Page(found, view.cursor_at(last))
-                    found.append(document)
-                    last = int(number)
-                if len(found) < limit:
-                    last = int(some[-1])
-                n_seen += len(some)
-                place = last + 1
-            at_end = not len(view.live_from(place, 1))
-            return Page(found, None if at_end else view.cursor_at(last))
 
     def __len__(self) -> int:
         """Count the documents of the index."""

@@ -19,7 +19,6 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
-    Refresh,
     TokenizerChoice,
 )
 from neardup.options.groups import (
@@ -109,7 +108,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
             )
             raise InvalidParameterError(message, "tokenizer")
         create_index(Path(folder), scheme.describe())
-        return cls(PassageHandle(Path(folder), tokenizer, timeout=5.0, follows=True))
+        return cls(PassageHandle(Path(folder), tokenizer, timeout=5.0))
 
     @classmethod
     def open(
@@ -118,14 +117,12 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         *,
         tokenizer: TokenizerChoice | None = None,
         timeout: float = 5.0,
-        refresh: Refresh = "auto",
     ) -> PassageIndex:
         """Open an index as ``DocumentIndex.open``, and check every byte."""
-        given = OpenOptions(tokenizer=tokenizer, timeout=timeout, refresh=refresh)
-        follows = given.refresh == "auto"
-        opened = cls(PassageHandle(Path(folder), tokenizer, timeout=given.timeout, follows=follows))
-        opened.refresh()
-        return opened
+        given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
+        handle = PassageHandle(Path(folder), tokenizer, timeout=given.timeout)
+        handle.view(Runner())
+        return cls(handle)
 
     def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
         """Replace the document with an id, or add a document.
@@ -209,7 +206,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         )
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
-            index = self._handle.share(self._handle.latest(engine.runner))
+            index = self._handle.share(self._handle.view(engine.runner))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)
 

@@ -121,24 +121,26 @@ async function lookUp({ text, threshold, where }) {
   if (current().kind === "passages") return lookUpPassages(text, threshold);
   const asked = given({ text, threshold, where, limit: 20 });
   const found = await ask("POST", below("query"), asked);
-  const nearest = found.n_matches ? [] : (await ask("POST", below("query"), { ...given({ text, where }), threshold: null, limit: 1 })).matches;
+  const nearest = found.n_matches ? [] : (await ask("POST", below("query"), { ...given({ text, where }), top: 1 })).matches;
   const title = found.n_matches ? count(found.n_matches, "similar document") : nearest.length ? "Nothing is so similar; the nearest document" : "Nothing similar";
   const list = make("div", {});
   show(make("h2", {}, title), list);
-  const more = async ({ matches, cursor }) => {
-    for (const { id, similarity } of matches) {
+  let n = 0;
+  const more = async (matches) => {
+    for (const { id, similarity } of matches.slice(n)) {
       const document = await get(id);
       list.append(make("article", {}, heading(id), make("p", { className: "about" }, `similarity ${shown(similarity)} `, button("Compare", () => compareWith(text, id))), columnsOf(document), box(opening(document.text))));
     }
-    if (cursor) {
+    n = matches.length;
+    if (n < found.n_matches) {
       const next = button("Show more", async () => {
         next.remove();
-        await more(await ask("POST", below("query"), { ...asked, cursor }));
+        await more((await ask("POST", below("query"), { ...asked, limit: n + 20 })).matches);
       });
       list.append(next);
     }
   };
-  await more(nearest.length ? { matches: nearest } : found);
+  await more(nearest.length ? nearest : found.matches);
 }
 
 async function lookUpPassages(text, threshold) {
@@ -164,11 +166,11 @@ async function remove(id) {
   show(make("p", {}, `${id} was removed. ${count(found.documents, "document")} left.`));
 }
 
-async function browse({ id }, cursor) {
+async function browse({ id }, start) {
   if (id) return open(id);
-  const found = await ask("GET", below("documents"), given({ limit: PAGE, cursor: cursor || "" }));
+  const found = await ask("GET", below("documents"), given({ limit: PAGE, start: start || "" }));
   const articles = found.documents.map((document) => make("article", {}, heading(document.id), columnsOf(document), box(opening(document.text))));
-  const next = found.cursor ? [button("Next page", () => browse({ id: "" }, found.cursor))] : [];
+  const next = found.next ? [button("Next page", () => browse({ id: "" }, found.next))] : [];
   show(make("h2", {}, `${current().name}: ${count(current().documents, "document")}`), ...articles, ...next);
 }
 

@@ -115,7 +115,6 @@ def test_deny__refused_insertions(index):
     with pytest.raises(DeniedError):
         index.insert("x", text_of(0))
     DocumentIndex.open(index.folder, timeout=0).insert("y", text_of(40))
-    index.refresh()
     index.commit()
 
 
@@ -144,7 +143,6 @@ def test_deny__dedup_against(index, add):
     ]
     assert found.summary["documents_denied"] == 2
     assert found.kept["id"].to_pylist() == ["far"]
-    index.refresh()
     assert ("far" in index) == add
     # Nothing is noted to have gone for a denied document: its id may come again, with another text.
     assert index.info()["gone_documents"] == 2 * add

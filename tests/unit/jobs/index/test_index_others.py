@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 
@@ -22,8 +20,7 @@ def index(tmp_path):
     return DocumentIndex.create(tmp_path / "index", **grouped(**OPTIONS))
 
 
-def test_refresh_auto__each_look_up_sees_what_was_committed(index):
-    """Before and after the object has written itself; with ``manual`` none does."""
+def test_view__each_look_up_sees_what_was_committed(index):
     looks = {
         "query": lambda other: other.query(TEXT) != [],
         "search": lambda other: len(other.search(TEXT)) > 0,
@@ -34,28 +31,22 @@ def test_refresh_auto__each_look_up_sees_what_was_committed(index):
         "info": lambda other: other.info()["documents"] > 0,
         "pairs": lambda other: len(find_pairs([TEXT], other)) > 0,
     }
-    for how in ("auto", "manual"):
-        others = {name: DocumentIndex.open(index.folder, refresh=how) for name in looks}
-        index.insert("a", TEXT)
-        assert not any(look(others[name]) for name, look in looks.items())
-        index.commit()
-        seen = {name for name, look in looks.items() if look(others[name])}
-        assert seen == (set(looks) if how == "auto" else set())
-        index.remove(["a"])
-        assert not any(look(others[name]) for name, look in looks.items())
-        others["query"].refresh()
+    others = {name: DocumentIndex.open(index.folder) for name in looks}
+    index.insert("a", TEXT)
+    assert not any(look(others[name]) for name, look in looks.items())
+    index.commit()
+    assert all(look(others[name]) for name, look in looks.items())
+    index.remove(["a"])
+    assert not any(look(others[name]) for name, look in looks.items())
 
 
-def test_refresh_auto__of_passages(tmp_path):
+def test_view__of_passages(tmp_path):
     index = PassageIndex.create(tmp_path / "index", min_tokens=5, num_perm=16)
-    auto, manual = (PassageIndex.open(index.folder, refresh=how) for how in ("auto", "manual"))
+    other = PassageIndex.open(index.folder)
     index.add([{"id": "a", "text": "one two three four five six"}])
-    assert [len(auto), len(auto.search("one two three four five")), auto.get("a")["id"]] == [
+    assert [len(other), len(other.search("one two three four five")), other.get("a")["id"]] == [
         *(1, 1, "a")
     ]
-    assert [len(manual), len(manual.search("one two three four five"))] == [0, 0]
-    manual.refresh()
-    assert len(manual) == 1
 
 
 def test_insert__waits_for_the_lock(index):
@@ -90,12 +81,11 @@ def test_insert__waits_for_the_lock(index):
     assert hasty.commit() == 1
 
 
-@pytest.mark.parametrize("how", ["auto", "manual"])
-def test_insert__by_weights_that_another_has_decided(tmp_path, how):
+def test_insert__by_weights_that_another_has_decided(tmp_path):
     """The first addition counts; who had opened the index before it weighs by its counts."""
     folder = tmp_path / "index"
     DocumentIndex.create(folder, **grouped(**WEIGHTED | {"idf": "smooth", "with_text": True}))
-    early = DocumentIndex.open(folder, refresh=how)
+    early = DocumentIndex.open(folder)
     assert len(early) == 0
     rows = [{"id": f"r{n}", "text": f"often w{n} w{n + 1}"} for n in range(9)]
     DocumentIndex.open(folder).add(rows, read=ReadOptions(id_column="id"))
@@ -106,35 +96,3 @@ def test_insert__by_weights_that_another_has_decided(tmp_path, how):
     late = DocumentIndex.open(folder)
     for tokens in (["often", "other"], ["seldom", "often"]):
         assert late.query(tokens=tokens, limit=1)[0].similarity == 1.0
-
-
-CUT_OFF = """
-import neardup, os, pathlib, sys
-index = neardup.open_index(sys.argv[1])
-assert index.query(sys.argv[2])
-for path in sorted(pathlib.Path(sys.argv[1], "segments").iterdir()):
-    data = path.read_bytes()
-    os.truncate(path, 0)
-    for use in (index.refresh, lambda: index.query(sys.argv[2])):
-        try:
-            use()
-        except neardup.IndexFormatError as error:
-            assert str(path) in str(error), error
-        else:
-            raise AssertionError(path)
-    path.write_bytes(data)
-    assert index.query(sys.argv[2])
-    print(path.name)
-"""
-
-
-@pytest.mark.slow
-def test_cut_off__any_file_of_an_open_index(index):
-    """In a process of its own, which the system would end."""
-    index.insert("a", TEXT)
-    index.compact()
-    names = {path.name for path in (index.folder / "segments").iterdir()}
-    command = [sys.executable, "-c", CUT_OFF, str(index.folder), TEXT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert set(done.stdout.split()) == names

@@ -118,7 +118,7 @@ def test_threads__that_insert_if_new(tmp_path):
 
 def read_until(folder: Path, told: Path, done: Path) -> None:
     """Ask again and again; every answer must be right for a state that was there meanwhile."""
-    index = DocumentIndex.open(folder, refresh="manual")
+    index = DocumentIndex.open(folder)
     states: dict[int, object] = {}
     n_answers, before = 0, 0
     found_in(index)
@@ -126,7 +126,6 @@ def read_until(folder: Path, told: Path, done: Path) -> None:
     while True:
         is_last = done.exists()
         least = int(told.read_text())
-        index.refresh()
         found = found_in(index)
         most = int(told.read_text()) + 1
         for step in range(least, most + 1):

@@ -63,18 +63,15 @@ def nearest(text, numbers):
 @each_of("text", QUERIES)
 def test_query__the_nearest_below_the_threshold(index, text):
     expected = nearest(text, range(61))
-    for limit in (1, 3, 100):
-        found = index.query(text, threshold=None, limit=limit)
-        assert found == [(n, float(similarity)) for n, similarity in expected[:limit]]
-        assert index.query(text, top=limit) == found
-        near = [(n, float(s)) for n, s in expected[:limit] if s >= Fraction(3, 10)]
-        assert index.query(text, top=limit, threshold="0.3") == near
+    for top in (1, 3, 100):
+        found = index.query(text, top=top)
+        assert found == [(n, float(similarity)) for n, similarity in expected[:top]]
+        near = [(n, float(s)) for n, s in expected[:top] if s >= Fraction(3, 10)]
+        assert index.query(text, top=top, threshold="0.3") == near
     assert index.query(text) == [(n, float(s)) for n, s in expected if s >= Fraction(4, 5)]
 
 
-def test_query__no_threshold_needs_a_limit(index):
-    with pytest.raises(InvalidParameterError, match="None, which is none, needs a limit"):
-        index.query("a", threshold=None)
+def test_query__below_the_threshold_needs_top(index):
     with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.8"):
         index.query("a", threshold="0.5", limit=1)
     for call in (index.query, index.search):

@@ -46,7 +46,7 @@ def find(index: PassageIndex) -> list[dict]:
     ).passages.to_pylist()
 
 
-def test_refresh__of_an_index_that_was_built_anew(tmp_path):
+def test_view__of_an_index_that_was_built_anew(tmp_path):
     """Segments of the same names under another scheme are other segments."""
     made = PassageIndex.create(tmp_path / "index", min_tokens=5, num_perm=16)
     made.add(texts(5), read=ReadOptions(id_column="id"))
@@ -56,14 +56,13 @@ def test_refresh__of_an_index_that_was_built_anew(tmp_path):
         tmp_path / "index", min_tokens=3, num_perm=8, text=TextOptions(idf="smooth")
     )
     other.add(texts(5), read=ReadOptions(id_column="id"))
-    made.refresh()
     assert made.info() == other.info()
     query = texts(5)[2]["text"]
     assert made.search(query).passages == other.search(query).passages
     assert len(made.search(query)) == 1
 
 
-def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
+def test_view__of_the_same_files_under_another_scheme(tmp_path):
     """Lower-case words are the same tokens for two tokenizers, so that all files are equal."""
     for tokenizer in ("words", "whitespace"):
         folder = tmp_path / tokenizer
@@ -74,7 +73,6 @@ def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
     before = made._handle.view(Runner(1))
     (tmp_path / "words").rename(tmp_path / "old")
     (tmp_path / "whitespace").rename(tmp_path / "words")
-    made.refresh()
     after = made._handle.view(Runner(1))
     assert after.manifest.segments == before.manifest.segments
     assert after.searchers[0] is not before.searchers[0]
