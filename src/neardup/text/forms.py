@@ -25,7 +25,7 @@ from neardup.options.groups import NormalOptions
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenSpans, Uint64s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
 
@@ -273,6 +273,10 @@ def _rows() -> Iterator[str]:
             yield characters[start : start + 64]
 
 
+def _code_points(rows: Iterable[str]) -> Int64s:
+    return np.frombuffer("".join(rows).encode("utf-32-le"), "<u4").astype(np.int64)
+
+
 def _all_single() -> Bytes:
     return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
 
@@ -297,15 +301,16 @@ def _words() -> Bytes:
     By rule WB4 of Unicode's word boundaries (UAX 29) marks and format characters never separate.
     """
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
+    # Most characters are in rows of nothing but letters, which need no look at each of them.
+    rows = [(row, row.isalpha()) for row in _rows()]
+    classes[_code_points(row for row, is_alpha in rows if is_alpha)] = WORD
+    others = _code_points(row for row, is_alpha in rows if not is_alpha)
+    names = "".join([unicodedata.category(chr(c)) for c in others.tolist()]).encode()
+    major, minor = np.frombuffer(names, np.uint8).reshape(-1, 2).T
+    classes[others[(major == ord("L")) | (major == ord("N"))]] = WORD
+    classes[others[major == ord("M")]] = MARK
+    classes[others[(major == ord("C")) & (minor == ord("f"))]] = IGNORED
     classes[ord("_")] = WORD
-    for row in _rows():
-        if row.isalpha():
-            classes[ord(row[0]) : ord(row[-1]) + 1] = WORD
-        else:
-            categories = {ord(c): unicodedata.category(c) for c in row}
-            classes[[c for c, category in categories.items() if category[0] in "LN"]] = WORD
-            classes[[c for c, category in categories.items() if category[0] == "M"]] = MARK
-            classes[[c for c, category in categories.items() if category == "Cf"]] = IGNORED
     classes[list(IGNORED_MARKS)] = IGNORED
     for first, last in UNSPACED_BLOCKS:
         block = classes[first : last + 1]
