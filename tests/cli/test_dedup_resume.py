@@ -123,13 +123,16 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["content", "time"])
 def test_input_changed__starts_over(run, here, expected, stop, change):
-    stop(5)
+    folder = stop(5)
     if change == "content":
         write_lines(here / "a.jsonl", [*ROWS, {"id": "one more", "text": "one more text"}])
     else:
         os.utime(here / "a.jsonl", ns=(0, 0))
     found = finish(run, here)
-    assert found.err.splitlines() == ["inputs changed since; starting over"]
+    assert found.err.splitlines() == [
+        f"a run with other options or inputs was stopped and left {folder}; this run starts at the "
+        "beginning, and removes it when it is done"
+    ]
     assert (files_of(here / "out") == expected) == (change == "time")
 
 
@@ -140,13 +143,13 @@ def test_other_options__leave_what_was_done_until_the_end(run, here, expected, s
         found = run(*JOB, "--threshold", "0.7")
     assert found.code == 130
     assert found.err.splitlines()[0] == (
-        f"a run that was stopped left {folder}: threshold changed since; this "
-        "run starts at the beginning, and removes that when it is done"
+        f"a run with other options or inputs was stopped and left {folder}; this run starts at the "
+        "beginning, and removes it when it is done"
     )
     assert len(work_folders(here)) == 2
     found = run(*JOB, "--memory", "1GB")
     assert "5 tasks are done" in found.err
-    assert "threshold changed since" in found.err
+    assert "a run with other options or inputs was stopped and left" in found.err
     assert files_of(here / "out") == expected
     assert work_folders(here) == []
 

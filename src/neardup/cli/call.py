@@ -101,10 +101,10 @@ class Call:
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:
         """Open a job's workspace and list results of earlier runs.
 
-        ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results in
-        the folder of ``--work``, the driver none.
+        ``output`` and ``key`` are as of ``open_workspace``. On Spark executors and driver keep
+        results in the folder of ``--work``.
         """
-        from neardup.engine.opening import open_workspace
+        from neardup.engine.opening import open_workspace, work_parent
 
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
@@ -122,10 +122,9 @@ class Call:
                 from neardup.engine.spark.work import SharedWork
 
                 key = {**key, "engine": "spark"}
-                lasting = self._shared = SharedWork.open(work, output.name, key)
+                lasting = self._shared = SharedWork.open(work_parent(work), output.name, key)
                 stack.enter_context(lasting)
-                folder = lasting.local_folder
-                workspace = open_workspace(memory, folder, output=None if folder else output)
+                workspace = open_workspace(memory, lasting.folder)
             stack.enter_context(workspace)
             stack.enter_context(_reported(lasting, quiet=self.is_quiet))
             yield workspace
@@ -186,14 +185,13 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
     if work is None:
         yield
         return
-    from neardup.engine.opening import account_of_earlier
 
     def print_lines(lines: list[str]) -> None:
         for line in [] if quiet else lines:
             click.echo(on_command_line(line), err=True)
 
     n_printed = len(work.problems)
-    print_lines(account_of_earlier(work))
+    print_lines(work.account_of_earlier())
     try:
         yield
         work.remove_stale()

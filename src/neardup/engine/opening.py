@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from neardup.options.option import Options, no_effect
 from neardup.results import versions
 from neardup.runs.disk import BY_WORK, work_errors
 from neardup.runs.runner import Runner, default_memory_bytes
-from neardup.runs.work import IN_MEMORY, LastingWork, WorkFolder, Workspace, spelled_key
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 if TYPE_CHECKING:
     from neardup.engine.engine import Engine
@@ -111,14 +110,7 @@ def open_workspace(
     ``key`` are the inputs of the work, None if no later run can resume it; ``elsewhere`` is the
     remedy for a full disk in messages.
     """
-    limit = memory_budget(memory)
-    parent = None if work is None else target_of(WorkspaceOptions.known["work"].checked(work))
-    if not isinstance(parent, Path | None):
-        message = (
-            "work is a folder of this machine, unless a command writes a file or folder with "
-            "engine spark; name one"
-        )
-        raise InvalidParameterError(message, "work", "engine")
+    limit, parent = memory_budget(memory), None if work is None else work_parent(work)
     if parent is not None:
         around = next(
             each for each in (parent, *parent.absolute().parents) if os.path.lexists(each)
@@ -136,34 +128,23 @@ def open_workspace(
     return Workspace(limit, WorkFolder.open(parent, name, key, at_once=is_named))
 
 
+def work_parent(work: Path | str) -> Path:
+    """Return the folder of ``work``, or raise for a URL."""
+    parent = target_of(WorkspaceOptions.known["work"].checked(work))
+    if not isinstance(parent, Path):
+        message = (
+            "work is a folder and no URL; name one, with engine spark one that executors reach"
+        )
+        raise InvalidParameterError(message, "work")
+    return parent
+
+
 def are_short(sources: Sequence[Source]) -> bool:
     """Return whether all rows are in memory and few."""
     from neardup.files.memory import MemorySource
 
     are_in_memory = all(isinstance(source, MemorySource) for source in sources)
     return are_in_memory and sum(source.size or 0 for source in sources) <= _SHORT
-
-
-def account_of_earlier(work: LastingWork) -> list[str]:
-    """Describe earlier runs, a line each, and remove useless folders.
-
-    Results with other options stay until this run is done, because the user may return to them.
-    """
-    lines = list(work.problems)
-    if work.n_done:
-        over = "remove its work folder to start over"
-        lines.append(f"going on with a run that was stopped: {work.said_done}; {over}")
-    keys = {path: work.key_of(path) or {} for path in work.stale}
-    changes = {path: difference(key, work.key or {}) if key else "" for path, key in keys.items()}
-    useless = [path for path, key in keys.items() if not only_options_differ(key, work.key or {})]
-    removed = work.remove_stale(useless)
-    lines += [f"{changes[path]} changed since; starting over" for path in removed if changes[path]]
-    for path in work.stale:
-        lines.append(
-            f"a run that was stopped left {path}: {changes[path]} changed since; this run "
-            f"{'' if work.n_done else 'starts at the beginning, and '}removes that when it is done"
-        )
-    return lines
 
 
 def memory_budget(memory: int | str | None) -> int:
@@ -236,29 +217,3 @@ def _spelled(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_spelled(each) for each in value]
     return value if isinstance(value, bool | int) else str(value)
-
-
-# Entries of a key that the user may change and change back; the others are files and versions.
-_OF_OPTIONS = {"command", "options", "scheme"}
-
-
-def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Name the options and inputs in which two keys differ, empty if equal."""
-    # Normalize both to their stored form: a tuple becomes a list.
-    old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
-    return ", ".join(dict.fromkeys(_differing(old, new)))
-
-
-def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    for name in dict.fromkeys((*new, *old)):
-        before, now = old.get(name), new.get(name)
-        if isinstance(before, dict) and isinstance(now, dict):
-            yield from _differing(before, now)
-        elif before != now:
-            yield name
-
-
-def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether two keys agree in all files and versions."""
-    old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
-    return all(old.get(name) == new.get(name) for name in {*old, *new} - _OF_OPTIONS)

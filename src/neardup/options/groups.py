@@ -431,7 +431,7 @@ class WorkspaceOptions(Options):
         default=None,
         usual="beside the output",
         more="A run that fits into --memory writes none, and a rerun starts over. With --engine "
-        "spark name a folder or URL that all executors can reach.",
+        "spark name a folder that all executors can reach.",
         metavar="DIR",
     )
 

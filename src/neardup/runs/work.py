@@ -25,12 +25,12 @@ import tempfile
 import weakref
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, Self
 
 from neardup.errors import (
     InvalidInputError,
@@ -83,19 +83,6 @@ def is_of_name(folder: str, name: str) -> bool:
     """Return whether a folder name belongs to a run's work."""
     prefix = folder_name(name, "")
     return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
-
-
-class Place(Protocol):
-    """Location of a run's work, next to earlier runs."""
-
-    def others(self) -> Sequence[Path | str]:
-        """Return the locations of the same name with another key."""
-
-    def remove_others(self, paths: Collection[Path | str] | None = None) -> Sequence[Path | str]:
-        """Remove locations without a living process, and return them."""
-
-    def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        """Return a location's key, None if unreadable."""
 
 
 class WorkPlace(LockedFolder):
@@ -181,26 +168,15 @@ class WorkPlace(LockedFolder):
                     times.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
         return [path for _, path in sorted(times)]
 
-    def remove_others(self, paths: Collection[Path | str] | None = None) -> list[Path]:
-        """Remove and return unlocked work folders of this name."""
-        removed = []
+    def remove_others(self) -> None:
+        """Remove other work folders of this name, unless a process has locked them."""
         for path in self.others():
-            if paths is not None and path not in paths:
-                continue
             other = WorkPlace(self.parent, self.name, path.name[-12:])
             with contextlib.suppress(OSError):
                 # The lock of a living process raises WriteError, which is an OSError.
                 other.enter(patience=0)
                 if other.is_locked:
                     other.remove()
-                    removed.append(path)
-        return removed
-
-    @staticmethod
-    def key_of(other: Path | str) -> dict[str, Any] | None:
-        """Return a work folder's key, None if unreadable."""
-        key = _load(Path(other)).get("key")
-        return key if isinstance(key, dict) else None
 
     def _make(self) -> None:
         """Create the private folder, because it may hold texts."""
@@ -233,12 +209,12 @@ class LastingWork(ABC):
 
     As a context manager, it removes the results at the end. After an error it keeps them if tasks
     are done, except for errors in options or inputs: a corrected command has another key.
-    ``stale`` are locations of earlier runs of the same name with other options or inputs, and
+    ``stale`` are the folders of earlier runs of the same name with other options or inputs, and
     ``problems`` damaged tasks that are repeated, a line each.
     """
 
-    def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
-        self.stale = list(place.others())
+    def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
+        self.stale = place.others()
         self.problems: list[str] = []
         self._place, self.key = place, key
 
@@ -269,15 +245,25 @@ class LastingWork(ABC):
     def remove(self) -> None:
         """Remove all results after a finished run."""
 
-    def key_of(self, stale: Path | str) -> dict[str, Any] | None:
-        """Return a stale location's key, None if unreadable."""
-        return self._place.key_of(stale)
+    def account_of_earlier(self) -> list[str]:
+        """Describe earlier runs, a line each.
 
-    def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
-        """Remove unused stale locations (default: all), and return them."""
-        removed = list(self._place.remove_others(paths))
-        self.stale = [path for path in self.stale if path not in removed]
-        return removed
+        Results with other options stay until this run is done, because the user may return to them.
+        """
+        lines = list(self.problems)
+        if self.n_done:
+            over = "remove its work folder to start over"
+            lines.append(f"going on with a run that was stopped: {self.said_done}; {over}")
+        lines += [
+            f"a run with other options or inputs was stopped and left {path}; this run "
+            f"{'' if self.n_done else 'starts at the beginning, and '}removes it when it is done"
+            for path in self.stale
+        ]
+        return lines
+
+    def remove_stale(self) -> None:
+        """Remove the folders of earlier runs that no process uses."""
+        self._place.remove_others()
 
 
 _RECORD = re.compile(r"done-\d{6}\.json")
@@ -313,7 +299,6 @@ class WorkFolder(LastingWork):
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
         super().__init__(place, key)
-        self._place: WorkPlace = place
         # Checksums of records start with the key, so that records of another run count as damaged.
         self._seed = 0 if key is None else zlib.crc32(digest_of(key).encode())
         self._records: dict[str, TaskRecord] = {}

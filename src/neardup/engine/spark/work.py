@@ -1,10 +1,10 @@
-"""Results of executors at a folder or URL, for resuming.
+"""Results of executors in a shared folder, for resuming.
 
     .NAME.neardup-work-DIGEST/
       key.json                  inputs of the work, as in the work folders of threads
       layout.json               how many tasks ran at the same time when it was begun
       STAGE.CALL.TASK-of-N      complete result of a task of a stage
-      write.lock, or holder     one driver at a time
+      write.lock                one driver at a time
 
 The driver learns of the tasks of a stage only when all are done, so there is no log. Each task is a
 separate file with a temporary name until it is complete. It ends with a checksum over its content,
@@ -24,33 +24,15 @@ import struct
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from neardup.errors import WriteError
-from neardup.files.destinations import Target
-from neardup.files.remote import (
-    Url,
-    has_folders,
-    new_remote_file,
-    open_system,
-    read_marker,
-    to_its_end,
-    writing_to,
-)
-from neardup.runs.disk import note_unfinished, say_holder, this_holder, work_errors
+from neardup.runs.disk import note_unfinished, store_file, work_errors
 from neardup.runs.progress import job_logger
-from neardup.runs.work import (
-    KEY,
-    LastingWork,
-    WorkPlace,
-    digest_of,
-    folder_name,
-    is_of_name,
-)
-from neardup.version import __version__
+from neardup.runs.work import KEY, LastingWork, WorkPlace, digest_of
 
 _log = job_logger(__name__)
 
@@ -66,11 +48,10 @@ _TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
 class KeptStage:
     """A stage with stored task results, sent to executors.
 
-    ``location`` is a folder or URL, ``name`` is unique within a run, and ``purpose`` spells all
-    inputs of the stored results.
+    ``name`` is unique within a run, and ``purpose`` spells all inputs of the stored results.
     """
 
-    location: str
+    folder: Path
     name: str
     n_tasks: int
     purpose: str
@@ -108,35 +89,38 @@ class KeptStage:
     def _keep(
         self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
-        system, path = open_system(self.location)
-        with writing_to(self.location):
-            is_seen = system.exists(f"{path}/{KEY}")
-        if not is_seen:
+        if not (self.folder / KEY).exists():
             message = (
-                f"the executors do not see {self.location}, where the driver has begun the work, "
-                "or it was removed; choose a folder that all of them share, or a URL"
+                f"the executors do not see {self.folder}, where the driver has begun the work, or "
+                "it was removed; choose a folder that all of them share"
             )
             raise WriteError(message)
         n_rows, checksum = 0, self._start(name)
-        with new_remote_file(Url(f"{self.location}/{name}")) as place, place.create() as file:
-            for row in made:
-                if is_failure(row):
-                    raise _FailedError(row)
-                data = pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
-                checksum = zlib.crc32(data, checksum)
-                file.write(data)
-                n_rows += 1
-                yield row
-            given.take_rest()
-            file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
+        # Another attempt at the same task may be running.
+        part = self.folder / f".{name}.{secrets.token_hex(4)}"
+        try:
+            with work_errors(self.folder, is_lasting=True, is_foreign=True):
+                with part.open("xb") as file:
+                    for row in made:
+                        if is_failure(row):
+                            raise _FailedError(row)
+                        data = pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
+                        checksum = zlib.crc32(data, checksum)
+                        file.write(data)
+                        n_rows += 1
+                        yield row
+                    given.take_rest()
+                    file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
+                part.replace(self.folder / name)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
         """Copy a task's checked rows, return their number or None."""
-        url = f"{self.location}/{name}"
-        system, path = open_system(url)
+        path = self.folder / name
         checksum, end = self._start(name), b""
         try:
-            with system.open(path, "rb") as file:
+            with path.open("rb") as file:
                 while block := file.read(_BLOCK):
                     data = end + block
                     data, end = data[: -_END.size], data[-_END.size :]
@@ -150,10 +134,7 @@ class KeptStage:
             return None
         except Exception as error:
             # Any error means damage.
-            _log.warning("%s is damaged, and done again: %r", url, error)
-            with contextlib.suppress(Exception):
-                # Not all file systems can replace an existing file.
-                system.rm_file(path)
+            _log.warning("%s is damaged, and done again: %r", path, error)
             return None
         return int(n_rows)
 
@@ -211,26 +192,21 @@ def local_folder() -> str | None:
 class SharedWork(LastingWork):
     """Stored results of executors' tasks, for the driver's thread only."""
 
-    _place: WorkPlace | _UrlPlace
-
     @classmethod
-    def open(cls, parent: Target, name: str, key: Mapping[str, Any]) -> SharedWork:
+    def open(cls, parent: Path, name: str, key: Mapping[str, Any]) -> SharedWork:
         """Open a key's work, with results of earlier runs.
 
-        Executors reach the parent under the same name.
+        Executors reach the parent under the same path.
         """
-        if isinstance(parent, Path):
-            with work_errors(parent, is_lasting=False):
-                return cls(WorkPlace(parent.absolute(), name, digest_of(key)), key)
-        return cls(_UrlPlace(parent, name, digest_of(key)), key)
+        with work_errors(parent, is_lasting=False):
+            return cls(WorkPlace(parent.absolute(), name, digest_of(key)), key)
 
-    def __init__(self, place: WorkPlace | _UrlPlace, key: Mapping[str, Any]) -> None:
+    def __init__(self, place: WorkPlace, key: Mapping[str, Any]) -> None:
         super().__init__(place, key)
-        self.location = str(place.path)
+        self.folder = place.path
         self._purpose = digest_of(key)
         self._calls: Counter[str] = Counter()
         self._slots = 0
-        self._system, self._path = open_system(self.location)
         is_new = not place.exists()
         place.enter()
         try:
@@ -241,11 +217,6 @@ class SharedWork(LastingWork):
             (place.remove if is_new else place.leave)()
             raise
         self._is_closed = False
-
-    @property
-    def local_folder(self) -> Path | None:
-        """The folder, None at a URL."""
-        return self._place.path if isinstance(self._place, WorkPlace) else None
 
     @property
     def n_done(self) -> int:
@@ -268,13 +239,13 @@ class SharedWork(LastingWork):
 
         A resumed run therefore has the same tasks, on any number of executors.
         """
-        layout = f"{self._path}/layout.json"
+        layout = self.folder / "layout.json"
         if self._done:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                self._slots = int(json.loads(self._system.cat_file(layout))["slots"])
+                self._slots = int(json.loads(layout.read_bytes())["slots"])
                 return self._slots
-        with writing_to(self.location):
-            self._system.pipe_file(layout, json.dumps({"slots": slots}).encode())
+        with work_errors(self.folder, is_lasting=True):
+            store_file(layout, json.dumps({"slots": slots}).encode())
         self._slots = slots
         return slots
 
@@ -284,11 +255,9 @@ class SharedWork(LastingWork):
         Several stages may share a ``name`` for users. ``follows`` are inputs of its rows besides
         the key, the slots and earlier stages; as JSON.
         """
-        if isinstance(self._place, _UrlPlace):
-            self._place.check_holder()
         self._calls[name] += 1
         purpose = f"{self._purpose} {self._slots} {json.dumps(follows)}"
-        return KeptStage(self.location, f"{name}.{self._calls[name]}", n_tasks, purpose)
+        return KeptStage(self.folder, f"{name}.{self._calls[name]}", n_tasks, purpose)
 
     def close(self) -> None:
         """Close the work, and keep completed results."""
@@ -301,7 +270,7 @@ class SharedWork(LastingWork):
             return
         self._is_closed = True
         self._place.leave()
-        note_unfinished(self._place.path)
+        note_unfinished(self.folder)
 
     def remove(self) -> None:
         """Remove all results after a finished run."""
@@ -316,104 +285,8 @@ class SharedWork(LastingWork):
     def _remove_leftovers(self) -> None:
         for name in self._names():
             if name.startswith(".") and _TASK.match(name[1:]):
-                with contextlib.suppress(Exception):
-                    self._system.rm_file(f"{self._path}/{name}")
+                (self.folder / name).unlink(missing_ok=True)
 
     def _names(self) -> list[str]:
-        with writing_to(self.location):
-            self._system.invalidate_cache(self._path)
-            return sorted(
-                path.rpartition("/")[2] for path in self._system.ls(self._path, detail=False)
-            )
-
-
-# Name of the file that identifies the current driver at a URL.
-_HOLDER = "holder"
-
-
-class _UrlPlace:
-    """A URL folder for one run at a time.
-
-    There is no lock. A later run takes the folder over, because a killed run cannot be
-    distinguished from one on another machine; the earlier run ends at its next stage.
-    """
-
-    def __init__(self, parent: Url, name: str, digest: str) -> None:
-        self._parent, self._name = parent, name
-        self.path = Url(f"{parent}/{folder_name(name, digest)}")
-        self._system, self._path = open_system(self.path)
-        self._token = secrets.token_hex(8)
-
-    def exists(self) -> bool:
-        return read_marker(self._system, self._path, KEY) is not None
-
-    def enter(self) -> None:
-        with writing_to(self.path):
-            if has_folders(self._path):
-                self._system.makedirs(self._path, exist_ok=True)
-            self._put(_HOLDER, this_holder() | {"run": self._token})
-
-    def check_holder(self) -> None:
-        with writing_to(self.path):
-            is_ours = self._is_ours()
-        if not is_ours:
-            message = (
-                f"{self.path} has been taken over by another run of the same command, which goes on"
-            )
-            raise WriteError(message)
-
-    def note(self, key: Mapping[str, Any]) -> None:
-        with writing_to(self.path):
-            self._put(KEY, {"key": key})
-
-    def leave(self) -> None:
-        with contextlib.suppress(Exception):
-            if self._is_ours():
-                self._system.rm_file(f"{self._path}/{_HOLDER}")
-
-    def remove(self) -> None:
-        with contextlib.suppress(Exception):
-            if self._is_ours():
-                self._system.rm(self._path, recursive=True)
-
-    def others(self) -> list[str]:
-        with contextlib.suppress(Exception):
-            parent = self._path.rpartition("/")[0]
-            self._system.invalidate_cache(parent)
-            names = (
-                path.rstrip("/").rpartition("/")[2]
-                for path in self._system.ls(parent, detail=False)
-            )
-            return sorted(
-                f"{self._parent}/{name}"
-                for name in names
-                if is_of_name(name, self._name) and name != self.path.name
-            )
-        return []
-
-    def remove_others(self, paths: Collection[Path | str] | None = None) -> list[str]:
-        """Remove given folders without a known holder, and return them."""
-        removed = []
-        for url in self.others():
-            if paths is not None and url not in paths:
-                continue
-            with contextlib.suppress(Exception):
-                path = open_system(url)[1]
-                if say_holder(read_marker(self._system, path, _HOLDER)) is None:
-                    self._system.rm(path, recursive=True)
-                    removed.append(url)
-        return removed
-
-    def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        with contextlib.suppress(Exception):
-            content = read_marker(self._system, open_system(str(other))[1], KEY)
-            return None if content is None else content["key"]
-        return None
-
-    def _is_ours(self) -> bool:
-        self._system.invalidate_cache(self._path)
-        return (read_marker(self._system, self._path, _HOLDER) or {}).get("run") == self._token
-
-    def _put(self, name: str, content: dict[str, Any]) -> None:
-        data = json.dumps({"neardup": __version__, **content}, indent=1).encode()
-        to_its_end(lambda: self._system.pipe_file(f"{self._path}/{name}", data))
+        with work_errors(self.folder, is_lasting=True):
+            return sorted(path.name for path in self.folder.iterdir())
