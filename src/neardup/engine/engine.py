@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -391,7 +392,7 @@ class Read(ABC):
     rows: TaskRows
     known: SignedBatches
 
-    @property
+    @cached_property
     def n_documents(self) -> int:
         """Count the documents of all collections."""
         return sum(len(each.n_tokens) for each in self.catalogues)

@@ -93,6 +93,8 @@ _MEETING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
 _PARTITION_SHARE, _PARTITIONS_A_WORKER = 0.4, 8
 # Partitions beyond this multiple of an even share are processed by all threads.
 _LARGE = 2
+# Documents, times kinds of keys, that are grouped in one step.
+_LEAST_MEETING = 1 << 16
 
 # Lower bounds on file sizes, to detect a too small disk before the work: for all columns of
 # documents, some of which are not written, and for compressed text.
@@ -368,12 +370,17 @@ class ThreadRead(Read):
         n_bytes = self.n_documents * keys.row_bytes * min(engine.workers, keys.n_kinds)
         n_passes = engine.workspace.passes(n_bytes, _MEETING_SHARE)
         batches = list(self.known) if self.known.is_in_memory else self.known
+        # Kinds of few documents share a step.
+        kinds = list(cut_runs(np.full(keys.n_kinds, self.n_documents), _LEAST_MEETING))
 
         def work(step: int) -> Any:
-            number, kind = divmod(step, keys.n_kinds)
-            return function(iter([_with_keys(batches, given, keys, kind, (number, n_passes))]))
+            number, (start, stop) = step // len(kinds), kinds[step % len(kinds)]
+            part = number, n_passes
+            return function(
+                _with_keys(batches, given, keys, kind, part) for kind in range(start, stop)
+            )
 
-        n_steps = n_passes * keys.n_kinds
+        n_steps = n_passes * len(kinds)
         return engine.runner.map(work, range(n_steps), stage, range(1, n_steps + 1))
 
     def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:

@@ -11,12 +11,12 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
@@ -63,40 +63,26 @@ _MOST_ENDINGS = 8
 _DEFAULTS = InputOptions()
 
 
-class Inputs(Sequence["Source"]):
-    """The sources of a collection, and its folders' ignored files.
+class Inputs(tuple["Source", ...]):
+    """The sources of a collection, in the order of the arguments.
 
-    Parameters
-    ----------
-    sources
-        In the order of the arguments.
-    passed_over
-        Files of folders that were not read, because their endings mean no format, or because they
-        are pipes, devices or sockets.
+    ``passed_over`` counts by ending the files of folders that were not read, because their endings
+    mean no format, or because they are pipes, devices or sockets.
     """
 
-    def __init__(self, sources: Iterable[Source], passed_over: Iterable[str] = ()) -> None:
-        self._sources = tuple(sources)
-        self.passed_over: Mapping[str, int] = Counter(map(_shown_ending, passed_over))
+    passed_over: Mapping[str, int]
 
-    def __len__(self) -> int:
-        return len(self._sources)
-
-    def __iter__(self) -> Iterator[Source]:
-        return iter(self._sources)
+    def __new__(cls, sources: Iterable[Source] = (), passed_over: Iterable[str] = ()) -> Inputs:
+        """Count the endings of files that are passed over."""
+        made = super().__new__(cls, sources)
+        made.passed_over = Counter(map(_shown_ending, passed_over))
+        return made
 
     def changed(self, change: Callable[[Source], Source]) -> Inputs:
         """Return other sources in the places of these."""
-        made = Inputs(map(change, self._sources))
+        made = Inputs(map(change, self))
         made.passed_over = self.passed_over
         return made
-
-    @overload
-    def __getitem__(self, index: int) -> Source: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Source]: ...
-    def __getitem__(self, index: int | slice) -> Source | Sequence[Source]:
-        return self._sources[index]
 
 
 def _shown_ending(location: str) -> str:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -50,17 +51,17 @@ class ColumnNames:
     text_option: str = "text_column"
     id_option: str = "id_column"
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The columns of the text, in their order."""
         return (self.text,) if isinstance(self.text, str) else self.text
 
-    @property
+    @cached_property
     def orders(self) -> tuple[str, ...]:
         """The columns that rank documents, the most important first."""
         return (self.order,) if isinstance(self.order, str) else self.order or ()
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """All columns, each once."""
         wanted = dict.fromkeys([*self.texts, self.id, *self.orders])

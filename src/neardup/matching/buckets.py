@@ -24,7 +24,6 @@ from neardup.matching.join import (
     collect_pairs,
     probe_pieces,
     rank_sets,
-    salt,
 )
 from neardup.matching.measures import Measure
 from neardup.matching.verify import measure_sets
@@ -148,7 +147,8 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
     salts = None if components is None else mix_words(components.astype(np.uint64))
 
     def band_key(band: int) -> Uint64s:
-        return keys[:, band] if salts is None else salt(keys[:, band], salts)
+        with np.errstate(over="ignore"):
+            return keys[:, band] if salts is None else keys[:, band] + salts
 
     sizes = map(partial(_sort_band, band_key, numbers), range(n_bands))
     return list_keys(_number_buckets(numbers, sizes))

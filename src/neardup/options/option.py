@@ -90,9 +90,8 @@ class Option:
 
         InvalidParameterError if it has the wrong type or is out of range.
         """
-        if value is None and self.default is None:
-            return None
-        return self.kind.checked(self.name, value)
+        # Defaults are values as they are checked, and most options have theirs.
+        return value if _is_equal(value, self.default) else self.kind.checked(self.name, value)
 
     def given(self, value: Any) -> Any:
         """Return a checked value other than None."""

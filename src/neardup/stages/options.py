@@ -9,6 +9,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -239,7 +240,7 @@ class DedupPlan:
         """Return the plan with counted document frequencies."""
         return replace(self, reading=with_frequencies(self.reading, frequencies))
 
-    @property
+    @cached_property
     def joins_components(self) -> bool:
         """Whether one document of each connected component stays."""
         return self.options.clusters == "components"

@@ -230,7 +230,6 @@ def test_stale__others_are_left_alone(tmp_path):
         assert work.stale == []
 
 
-@each_of("text", [b"", b"[]", b'{"key": 1}', b"\xff", b'{"key": {"inputs": 1}}'])
 def test_require_disk(tmp_path, monkeypatch):
     work = open_work(tmp_path / "a")
     do(work, "task-1")
