@@ -26,9 +26,7 @@ OPTIONS: dict[str, Any] = {
     "num_perm": 64,
     "bands": (64, 1),
 }
-WEIGHTED: dict[str, Any] = OPTIONS | {
-    "measure": "weighted-jaccard", "tf": "raw", "idf": "unary", "with_text": False
-}  # fmt: skip
+WEIGHTED: dict[str, Any] = OPTIONS | {"measure": "weighted-jaccard", "tf": "raw", "idf": "unary"}
 WORDS = [f"w{i}" for i in range(40)]
 
 

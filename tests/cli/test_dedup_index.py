@@ -271,7 +271,7 @@ def test_add__makes_the_index_that_is_not_there(run, here, index):
     assert rows_of("new") == [
         {key: value for key, value in row.items() if key != "score"} for row in rows_of("idx")
     ]
-    schemes = [DocumentHandle(Path(each)).latest(Runner(1)).scheme for each in ("new", "idx")]
+    schemes = [DocumentHandle(Path(each)).view(Runner(1)).scheme for each in ("new", "idx")]
     assert schemes[0].describe() == schemes[1].describe() | {"columns": []}
 
 

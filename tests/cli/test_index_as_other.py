@@ -49,24 +49,11 @@ def test_other__as_the_same_documents_in_a_file(run, here, collections, command)
     assert len(found.splitlines()) > 5
 
 
-def test_other__without_texts(run, here, write_texts):
-    write_texts("a.jsonl", ["one two"])
-    neardup.DocumentIndex.create(here / "bare", with_text=False)
-    for command in (("pairs", "--method", "exact"), ("align",)):
-        found = run(*command, "a.jsonl", "--against", "bare", "-o", "out.jsonl")
-        assert (found.code, found.err) == (
-            1,
-            "error: bare: the index keeps no texts, which are to be read; build one with them. "
-            "What only looks documents up needs none: search, and dedup and pairs by "
-            "--method minhash\n",
-        )
-
-
 def test_pairs__looked_up(run, here, write_texts):
-    """Nothing of the index is read but what is similar, and it needs no texts for that."""
+    """Nothing of the index is read but what is similar."""
     write_texts("a.jsonl", ["one two three four five six", "seven"])
     bare = neardup.DocumentIndex.create(
-        here / "bare", with_text=False, threshold="0.4", text=neardup.TextOptions(ngram=1)
+        here / "bare", threshold="0.4", text=neardup.TextOptions(ngram=1)
     )
     bare.add([{"id": "x", "text": "one two three four five"}, {"id": "y", "text": "none"}])
     found = run("pairs", "a.jsonl", "--against", "bare", "-o", "out.csv")

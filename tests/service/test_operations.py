@@ -48,8 +48,6 @@ def test_query(running):
     found = ask(running, "docs/query", {"text": DOCUMENTS["raven"]})["matches"]
     assert [match["id"] for match in found] == ["raven", "near"]
     assert found[0]["similarity"] == 1
-    words = DOCUMENTS["raven"].casefold().split()
-    assert ask(running, "docs/query", {"tokens": words})["matches"] == found
     assert ask(running, "docs/query", {"text": DOCUMENTS["raven"], "limit": 1}) == {
         "matches": found[:1],
         "n_matches": 2,
@@ -64,7 +62,6 @@ def test_query(running):
     "wrong",
     [
         {},
-        {"text": "a", "tokens": ["a"]},
         {"text": "a", "threshold": 0.1},
         {"text": "a", "threshold": "nan"},
         {"text": "a", "threshold": 80},
@@ -72,7 +69,6 @@ def test_query(running):
         {"text": "a", "limit": 1.5},
         {"text": 5},
         {"text": "a", "nonsense": 1},
-        {"tokens": [[1]]},
         ["a"],
         "a",
     ],
@@ -140,7 +136,7 @@ def test_changes__of_documents(running):
         assert "with `replace` (over HTTP, PUT)" in refused["detail"]
     similar = {**new, "id": "newer", "columns": {"source": "s"}}
     assert ask(running, "docs/insert-if-new", similar) == {"inserted": False, "similar_to": "new"}
-    other = {"id": 12, "tokens": ["quite", "another", "document"], "threshold": 0.9}
+    other = {"id": 12, "text": "quite another document", "threshold": 0.9}
     assert ask(running, "docs/insert-if-new", other)["inserted"]
     again = {"documents": [new | in_columns]}
     assert ask(running, "docs/add", again, 409)["error"] == "InvalidInputError"

@@ -27,7 +27,7 @@ from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "default": ({}, {}),
     "containment": ({"measure": "containment", "columns": ["origin"]}, {"keep": "shortest"}),
-    "weighted": ({"measure": "weighted-jaccard", "threshold": "0.7", "with_text": False}, {}),
+    "weighted": ({"measure": "weighted-jaccard", "threshold": "0.7"}, {}),
 }
 
 

@@ -93,7 +93,6 @@ class _BuildOptions(
         usual="50",
     )
     columns: ColumnNames | None = option(DocumentSchemeOptions.known["columns"], default=None)
-    no_text: bool = option("Documents: keep hashes of the shingles, no texts.", default=False)
     occurrences: Occurrences | None = None
     overwrite: bool = option(OutputOptions.known["overwrite"], default=False)
     differs = but(
@@ -222,7 +221,7 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     if given.kind == "passages":
         from neardup.passages.windows import make_passage_scheme
 
-        for name in (*DocumentSchemeOptions.known, "no_text"):
+        for name in DocumentSchemeOptions.known:
             if name not in PassageOptions.known and getattr(given, name, None):
                 raise no_effect(name, "on passages", "choose --kind documents")
         of_passages = given.part(PassageOptions)
@@ -232,7 +231,7 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
 
     if given.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
-    options = given.part(DocumentSchemeOptions, with_text=not given.no_text)
+    options = given.part(DocumentSchemeOptions)
     return make_document_scheme(options), options.describe_preset()
 
 

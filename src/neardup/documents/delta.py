@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.queries import Found, Queries, Sought, join_queries, join_sets
+from neardup.documents.queries import Found, Queries, Sought, join_queries
 from neardup.documents.records import (
-    Block,
     digests_in,
     make_gone,
     make_records,
-    set_of,
     sets_of_indexed,
     signatures_in,
     user_columns_of,
@@ -29,7 +27,7 @@ from neardup.documents.records import (
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment
 from neardup.documents.values import Id, IdRange, as_cells, as_texts, ids_of_values, join_cells
-from neardup.index.segments import pack_table
+from neardup.index.segments import pack_table, unpack_table
 from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 _32 = np.uint64(32)
@@ -50,13 +48,11 @@ class Delta:
         self._id_range = IdRange()
         self._rows: dict[str, int] = {}
         self._ids: list[Id] = []
-        self._texts: list[str | None] = []
+        self._texts: list[str] = []
         # The user's columns of each document, as a table of one row.
         self._cells: list[pa.Table] = []
         # The signatures of each document: a part, and the place there.
         self._signed: list[tuple[Queries, int]] = []
-        # Sets of documents that have no text; those of texts are made when they are asked for.
-        self._sets: dict[int, ShingleSets | WeightedSets] = {}
         self._rows_of_keys: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
         # Documents that were left out: ids, kept ids, digests, similarities.
@@ -75,27 +71,15 @@ class Delta:
         """Return a copy that does not grow."""
         return copy.copy(self)
 
-    def add(
-        self, identifier: Id, text: str | None, columns: dict[str, Any], queries: Queries
-    ) -> None:
+    def add(self, identifier: Id, text: str, columns: dict[str, Any], queries: Queries) -> None:
         """Append a signed document with a new id."""
-        text = text if self.scheme.with_text else None
         cells = as_cells(identifier, columns, self.scheme.columns)
-        own = replace(queries, sets=None)
-        self._append(identifier, text, cells, (own, 0), queries.sets if text is None else None)
+        self._append(identifier, text, cells, (replace(queries, sets=None), 0))
 
     def _append(
-        self,
-        identifier: Id,
-        text: str | None,
-        cells: pa.Table,
-        signed: tuple[Queries, int],
-        sets: ShingleSets | WeightedSets | None,
+        self, identifier: Id, text: str, cells: pa.Table, signed: tuple[Queries, int]
     ) -> None:
         row, (queries, place) = self.n_documents, signed
-        if sets is not None:
-            self._sets[row] = sets
-            self.n_bytes += 8 * int(sets.sizes.sum())
         self._rows[str(identifier)] = row
         self._ids.append(identifier)
         self._id_range = self._id_range.with_id(identifier)
@@ -106,7 +90,7 @@ class Delta:
             self._rows_of_digests[queries.digests[place].tobytes()].append(row)
             for band, key in enumerate((queries.keys[place] >> _32).tolist()):
                 self._rows_of_keys[band, key].append(row)
-        self.n_bytes += len(text or "") + cells.nbytes
+        self.n_bytes += len(text) + cells.nbytes
         self.n_tokens += int(queries.n_tokens[place])
         self.n_documents += 1
 
@@ -126,8 +110,7 @@ class Delta:
 
     def take_packed(self, data: bytes) -> None:
         """Append the documents of a row of the database."""
-        block = Block(data)
-        table = block.table
+        table = unpack_table(data)
         if "kept_id" in table.column_names:
             names = table["id"].to_pylist(), table["kept_id"].to_pylist()
             similarities = table["similarity"].to_pylist()
@@ -144,8 +127,7 @@ class Delta:
                     for column, values in user.items()
                 }
             )
-            sets = set_of(block, row, self.scheme) if text is None else None
-            self._append(int(name) if is_number else name, text, cells, (queries, row), sets)
+            self._append(int(name) if is_number else name, text, cells, (queries, row))
 
     def find(self, sought: Sought) -> Found:
         """Find rows by band key, exact copies, and left-out copies."""
@@ -197,14 +179,9 @@ class Delta:
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return the sets of some rows."""
-        sets = []
-        for row in rows.tolist():
-            if row not in self._sets:
-                texts, ids = as_texts([self._texts[row]]), self.ids_of(np.array([row]))
-                sets.append(sets_of_indexed(Texts.from_arrow(texts), ids, self.scheme))
-            else:
-                sets.append(self._sets[row])
-        return join_sets(*sets)
+        texts = Texts.from_arrow(as_texts([self._texts[row] for row in rows.tolist()]))
+        found: ShingleSets | WeightedSets = sets_of_indexed(texts, self.ids_of(rows), self.scheme)
+        return found
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of rows as large strings."""
@@ -222,11 +199,8 @@ class Delta:
         """Yield parts of some rows with records of uniform types."""
         for start, stop, columns in join_cells([self._cells[row] for row in rows.tolist()]):
             own = rows[start:stop]
-            queries = self.signed(own)
-            if any(row in self._sets for row in own.tolist()):
-                queries = replace(queries, sets=self.sets_of(own))
             texts = as_texts([self._texts[row] for row in own.tolist()])
-            yield own, make_records(texts, queries, columns)
+            yield own, make_records(texts, columns)
 
     def signed(self, rows: Int64s) -> Queries:
         """Return the signatures of some rows."""

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from neardup.documents.delta import Delta
 from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine
-from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
+from neardup.documents.queries import Queries, queries_of_texts
 from neardup.documents.records import (
     DocumentBatch,
     digests_in,
@@ -89,12 +89,9 @@ def read_block(
     ids, texts, numbers = rows.ids, rows.texts.cast(pa.large_string()), rows.numbers
     more = _user_columns(source, block, scheme.columns, np.isin(block.numbers, numbers))
     denied: list[DeniedDocument] = []
-    if queries is None or not scheme.with_text:
+    if queries is None:
         own = scheme.shingles.tokenizer.texts_in_index(texts, ids, block.language)
-        if queries is not None:
-            queries = replace(queries, sets=sets_of_texts(own, scheme))
-        else:
-            queries = queries_of_texts(own, scheme, with_sets=not scheme.with_text)
+        queries = queries_of_texts(own, scheme, with_sets=False)
         if index is not None:
             found = index.denied.find(queries)
             denied = [
@@ -111,8 +108,7 @@ def read_block(
                 places = pa.array(rest)
                 ids, texts, numbers = ids.take(places), texts.take(places), numbers[rest]
                 queries, more = queries.take(rest), None if more is None else more.take(places)
-    kept_texts = texts if scheme.with_text else pa.nulls(len(ids), pa.large_string())
-    batch = make_batch(ids, make_records(kept_texts, queries, more), queries)
+    batch = make_batch(ids, make_records(texts, more), queries)
     return ReadDocuments(source.name, numbers, batch, rows.skipped, denied)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup.documents.index import DocumentHandle
 from neardup.documents.lookup import OpenDocuments
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidParameterError
 from neardup.files.documents import as_text
 from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
@@ -52,22 +52,13 @@ _BLOCK_ROWS = 2048
 class DocumentIndexSource(IndexSource):
     """The documents of an index of documents, with their texts.
 
-    Columns of other collections do not matter. A document without a text, added as tokens, is bad.
+    Columns of other collections do not matter.
     """
 
     has_lasting_rows = False
 
-    def __init__(
-        self, index: OpenDocuments, folder: Path, *, block_rows: int = _BLOCK_ROWS
-    ) -> None:
-        if not index.scheme.with_text:
-            message = (
-                "the index keeps no texts, which are to be read; build one with them. What only "
-                "looks documents up needs none: search, and dedup and pairs by method minhash "
-                "(--method minhash)"
-            )
-            raise InvalidInputError(message, path=str(folder))
-        super().__init__(index, folder, block_rows=block_rows)
+    def __init__(self, index: OpenDocuments, folder: Path) -> None:
+        super().__init__(index, folder, block_rows=_BLOCK_ROWS)
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the ids that the documents have in the index."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -35,7 +34,6 @@ from neardup.tables import (
     places_of_lists,
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
-from neardup.text.tokenizers import hash_lists
 from neardup.text.weighting import weighted_sets
 
 
@@ -247,45 +245,12 @@ def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = 
     return parts[0] if len(parts) == 1 else join_queries(parts)
 
 
-Tokens = Iterable[str | int]
-"""Tokens in order, or a set of shingles."""
-
-# Makes digests of sets others than those of token lists, which shingles are made of.
-_OF_SET = np.uint64(0x5345545345545345)
-
-
-def make_query(
-    text: str | None, tokens: Tokens | None, scheme: DocumentScheme, identifier: Id = ""
-) -> Queries:
+def make_query(text: str, scheme: DocumentScheme, identifier: Id = "") -> Queries:
     """Sign one document for an index, optionally with an id."""
-    if (text is None) == (tokens is None):
-        message = "give either text or tokens"
-        raise InvalidParameterError(message, "text", "tokens")
-    if text is not None:
-        if not isinstance(text, str):
-            message = f"text must be a string, got {type(text).__name__}; give tokens= for tokens"
-            raise InvalidParameterError(message, "text", "tokens")
-        texts, tokenizer = as_one_text(text), scheme.shingles.tokenizer
-        if tokenizer.is_by_file:
-            texts = tokenizer.texts_in_index(texts.to_arrow(), ids_of_values([identifier]))
-        return make_queries(tokenizer.hash_tokens(texts), scheme)
-    if isinstance(tokens, str | Mapping) or not isinstance(tokens, Iterable):
-        message = f"tokens must be a list or a set of tokens, got {type(tokens).__name__}"
-        raise InvalidParameterError(message, "tokens")
-    if isinstance(tokens, AbstractSet):
-        return _query_of_set(tokens, scheme)
-    return make_queries(hash_lists([list(tokens)]), scheme)
-
-
-def _query_of_set(elements: AbstractSet[str | int], scheme: DocumentScheme) -> Queries:
-    if scheme.weighted is not None:
-        message = "tokens must be a list, not a set, where shingles are weighted by their number"
-        raise InvalidParameterError(message, "tokens")
-    values: Uint64s = np.sort(hash_lists([list(elements)]).values)
-    offsets = _offsets(len(values))
-    digests = digest_token_lists(TokenLists(values, offsets)) ^ _OF_SET
-    return queries_of_sets(np.diff(offsets), digests, ShingleLists(values, offsets), scheme)
-
-
-def _offsets(n: int) -> Int64s:
-    return np.array([0, n], np.int64)
+    if not isinstance(text, str):
+        message = f"text must be a string, got {type(text).__name__}"
+        raise InvalidParameterError(message, "text")
+    texts, tokenizer = as_one_text(text), scheme.shingles.tokenizer
+    if tokenizer.is_by_file:
+        texts = tokenizer.texts_in_index(texts.to_arrow(), ids_of_values([identifier]))
+    return make_queries(tokenizer.hash_tokens(texts), scheme)

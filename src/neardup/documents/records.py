@@ -1,8 +1,7 @@
 """Store documents as tables, packed into compressed blocks.
 
-Records have a row per document: ``text``, null where only the shingles are kept; ``values`` and
-``weights``, the shingles of documents without a text; and the user's columns, whose names have a
-prefix. Documents in rows of the database also have their ids and signatures.
+Records have a row per document: ``text``, and the user's columns, whose names have a prefix.
+Documents in rows of the database also have their ids and signatures.
 """
 
 from __future__ import annotations
@@ -23,16 +22,12 @@ from neardup.files.documents import as_text, hash_ids
 from neardup.index.segments import pack_table, unpack_table
 from neardup.matching.join import cut_runs
 from neardup.tables import (
-    Bools,
     Bytes,
     Filters,
     Floats,
     Int64s,
-    ShingleSets,
     Texts,
     Uint64s,
-    WeightedSets,
-    places_of_lists,
 )
 
 # Reading one document means decompressing a block, in some 20 us.
@@ -42,20 +37,9 @@ _32 = np.uint64(32)
 _PREFIX = "column "
 
 
-def make_records(texts: pa.Array, queries: Queries, columns: pa.Table | None) -> pa.Table:
-    """Return the records of documents, with sets if without text."""
-    is_null: Bools = texts.is_null().to_numpy(zero_copy_only=False)
-    records = {
-        "text": texts,
-        "values": pa.nulls(len(texts)),
-        "weights": pa.nulls(len(texts)),
-    }
-    sets = queries.sets
-    if is_null.any() and sets is not None:
-        places, offsets = places_of_lists(sets.starts, np.where(is_null, sets.sizes, 0))
-        records["values"] = _lists(offsets, sets.values[places])
-        if isinstance(sets, WeightedSets):
-            records["weights"] = _lists(offsets, sets.weights[places])
+def make_records(texts: pa.Array, columns: pa.Table | None) -> pa.Table:
+    """Return the records of documents."""
+    records = {"text": texts}
     if columns is not None:
         records |= {_PREFIX + name: columns[name] for name in columns.column_names}
     return pa.table(records)
@@ -82,12 +66,8 @@ class PackedBlock(NamedTuple):
 def pack_records(records: pa.Table) -> list[PackedBlock]:
     """Cut records into blocks by size, and compress them."""
     records = records.combine_chunks()
-    sizes = np.full(len(records), 8, np.int64)
-    for column in records.select(["text", "values", "weights"]).columns:
-        if len(column) and not pa.types.is_null(column.type):
-            is_text = pa.types.is_large_string(column.type)
-            offsets = Texts.from_arrow(column.chunk(0)).offsets if is_text else _offsets(column)
-            sizes += np.diff(offsets) * (1 if is_text else 8)
+    texts = Texts.from_arrow(records["text"].combine_chunks())
+    sizes = np.diff(texts.offsets) + 8
     return [
         PackedBlock(pack_table(_cut(records, start, stop)), stop - start)
         for start, stop in cut_runs(sizes, BLOCK_BYTES)
@@ -103,11 +83,6 @@ def _cut(records: pa.Table, start: int, stop: int) -> pa.Table:
     return pa.table(columns, records.schema)
 
 
-def _offsets(column: pa.ChunkedArray) -> Int64s:
-    offsets: Int64s = column.chunk(0).offsets.to_numpy()
-    return offsets
-
-
 class Block:
     """A decompressed block that returns single documents."""
 
@@ -118,32 +93,13 @@ class Block:
         return len(self.table)
 
     @cached_property
-    def _texts(self) -> tuple[Texts, Bools]:
-        column = self.table["text"].chunk(0)
-        return Texts.from_arrow(column), column.is_valid().to_numpy(zero_copy_only=False)
+    def _texts(self) -> Texts:
+        return Texts.from_arrow(self.table["text"].chunk(0))
 
-    def text(self, row: int) -> Bytes | None:
-        """Return a document's text, None if its set is kept."""
-        texts, is_there = self._texts
-        return texts.data[texts.offsets[row] : texts.offsets[row + 1]] if is_there[row] else None
-
-    def numbers(self, name: str, row: int) -> npt.NDArray[Any]:
-        """Return the values or weights of a document's set."""
-        column = self.table[name]
-        if pa.types.is_null(column.type):
-            return np.empty(0, np.uint64 if name == "values" else np.int64)
-        numbers: npt.NDArray[Any] = column.chunk(0)[row].values.to_numpy()
-        return numbers
-
-
-def set_of(block: Block, row: int, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
-    """Return the set of a document without a text."""
-    values = block.numbers("values", row)
-    start, size = np.zeros(1, np.int64), np.array([len(values)], np.int64)
-    if scheme.weighted is None:
-        return ShingleSets(values, start, size)
-    weights: Int64s = block.numbers("weights", row)
-    return WeightedSets(values, weights, start, size, np.array([weights.sum()], np.int64))
+    def text(self, row: int) -> Bytes:
+        """Return a document's text."""
+        texts = self._texts
+        return texts.data[texts.offsets[row] : texts.offsets[row + 1]]
 
 
 def sets_of_indexed(texts: Texts, ids: pa.Array, scheme: DocumentScheme) -> Any:

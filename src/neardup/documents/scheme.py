@@ -32,8 +32,7 @@ class DocumentScheme:
     ``measure`` has the least threshold of searches, and ``recall`` is the least probability that a
     document at this threshold is found; ``banding`` follows from both. ``weighted`` has the weights
     of shingles for weighted Jaccard similarity; its frequencies come with the first addition, and
-    are None before it. Without ``with_text`` only the hashes of shingles are kept. The user's
-    ``columns`` are kept with each document.
+    are None before it. The user's ``columns`` are kept with each document.
     """
 
     shingles: ShingleScheme
@@ -42,7 +41,6 @@ class DocumentScheme:
     banding: Banding
     minhash: MinHashScheme
     weighted: WeightedScheme | None = None
-    with_text: bool = True
     columns: tuple[str, ...] = ()
 
     @property
@@ -108,7 +106,6 @@ class DocumentScheme:
             "seed": self.minhash.seed,
             **self.shingles.describe(),
             **(self.weighted.weighting.describe() if self.weighted else {}),
-            "with_text": self.with_text,
             "columns": list(self.columns),
         }
 
@@ -136,7 +133,6 @@ def restore_document_scheme(
         banding,
         kind(banding.num_perm, int(description["seed"])),
         weighted,
-        bool(description["with_text"]),
         tuple(description["columns"]),
     )
     check_restored(scheme.describe(), description)
@@ -149,7 +145,7 @@ def restore_document_scheme(
 _DECIDED = [
     name
     for name in DocumentSchemeOptions.known
-    if name not in ("preset", "threshold", "tokenizer", "columns", "with_text")
+    if name not in ("preset", "threshold", "tokenizer", "columns")
 ]
 
 

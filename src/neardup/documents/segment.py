@@ -21,12 +21,11 @@ from neardup.documents.queries import (
     Found,
     Queries,
     Sought,
-    join_sets,
     lists_of_sets,
     queries_of_sets,
     queries_of_weighted_sets,
 )
-from neardup.documents.records import Block, DocumentBatch, PackedBlock, set_of, sets_of_indexed
+from neardup.documents.records import Block, DocumentBatch, PackedBlock, sets_of_indexed
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.documents import as_text, common_id_type
 from neardup.index.segments import (
@@ -43,7 +42,6 @@ from neardup.kernels.types import sealed
 from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
 from neardup.tables import (
-    AnyArray,
     Filters,
     Int64s,
     ShingleSets,
@@ -340,25 +338,12 @@ class DocumentSegment:
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return the sets of ascending rows."""
-        texts: list[AnyArray] = []
-        sets: list[ShingleSets | WeightedSets] = []
-        is_text = np.ones(len(rows), np.bool_)
-        for number, (block, row) in enumerate(self.blocks.places_of(rows)):
-            text = block.text(row)
-            if text is None:
-                is_text[number] = False
-                sets.append(set_of(block, row, self.scheme))
-            else:
-                texts.append(text)
+        texts = [block.text(row) for block, row in self.blocks.places_of(rows)]
         joined = texts[0] if len(texts) == 1 else np.concatenate([np.empty(0, np.uint8), *texts])
         own = Texts(joined, offsets_of([len(text) for text in texts]))
-        ids = self.ids_of(rows[is_text]) if self.scheme.shingles.tokenizer.is_by_file else None
+        ids = self.ids_of(rows) if self.scheme.shingles.tokenizer.is_by_file else None
         found: ShingleSets | WeightedSets = sets_of_indexed(own, ids, self.scheme)
-        if not sets:
-            return found
-        places: Int64s = np.empty(len(rows), np.int64)
-        places[is_text], places[~is_text] = np.arange(len(texts)), len(texts) + np.arange(len(sets))
-        return join_sets(found, *sets).take(places)
+        return found
 
 
 # Writing a segment, batch after batch, within a bounded memory.

@@ -29,7 +29,6 @@ from neardup.options.groups import (
     MEASURE,
     MIN_TOKENS,
     THRESHOLD,
-    WITH_TEXT,
     AgainstOptions,
     BandOptions,
     CountingOptions,
@@ -232,12 +231,6 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
         default=None,
         metavar="COLUMNS",
         is_repeatable=True,
-    )
-    with_text: bool = option(
-        WITH_TEXT,
-        default=True,
-        help="Keep the texts, compressed.",
-        more="Without them the index keeps hashes of the shingles.",
     )
 
 

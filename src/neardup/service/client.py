@@ -18,7 +18,6 @@ import pyarrow.ipc
 
 from neardup import errors
 from neardup.documents.index import DocumentRemovalResult
-from neardup.documents.queries import Tokens
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.index.index import CompactionResult, RemovalResult
 from neardup.options.choices import IndexKind
@@ -94,19 +93,18 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
 
     def query(
         self,
-        text: str | None = None,
+        text: str,
         *,
-        tokens: Tokens | None = None,
         threshold: Threshold = None,
         limit: int | None = None,
         top: int | None = None,
         where: str | None = None,
     ) -> Matches:
         """Find similar documents as ``DocumentIndex.query`` does, at most 100,000."""
-        if not isinstance(text, str | None):
+        if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}"
             raise InvalidParameterError(message, "text")
-        body = _given(text=text, tokens=_tokens(tokens), threshold=threshold)
+        body = _given(text=text, threshold=threshold)
         answer = self._post("query", body | _given(limit=limit, top=top, where=where))
         matches = (Match(**match) for match in answer["matches"])
         return Matches(matches, n_matches=answer["n_matches"])
@@ -161,31 +159,26 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         """Return some documents in the order of their addition."""
         return list(islice(self._walk(start, min(limit, _PAGE)), limit))
 
-    def insert(
-        self, id: Id, text: str | None = None, *, tokens: Tokens | None = None, **columns: Any
-    ) -> None:
+    def insert(self, id: Id, text: str, **columns: Any) -> None:
         """Insert a document, durably."""
-        self._post("insert", _document(id, text, tokens, columns))
+        self._post("insert", _document(id, text, columns))
 
     def insert_if_new(
         self,
         id: Id,
-        text: str | None = None,
+        text: str,
         *,
-        tokens: Tokens | None = None,
         threshold: Threshold = None,
         **columns: Any,
     ) -> Id | None:
         """Insert a document durably, or return a similar document's id."""
-        body = _document(id, text, tokens, columns) | _given(threshold=threshold)
+        body = _document(id, text, columns) | _given(threshold=threshold)
         similar_to: Id | None = self._post("insert-if-new", body)["similar_to"]
         return similar_to
 
-    def replace(
-        self, id: Id, text: str | None = None, *, tokens: Tokens | None = None, **columns: Any
-    ) -> RemovalResult:
+    def replace(self, id: Id, text: str, **columns: Any) -> RemovalResult:
         """Replace the document of an id, or insert it."""
-        body = _document(id, text, tokens, columns)
+        body = _document(id, text, columns)
         return self._removal(self._post("document", body, method="PUT"))
 
     def add(self, documents: Iterable[Mapping[str, Any]]) -> RemoteAddition:
@@ -320,10 +313,8 @@ def _send(
     raise kind(url if kind is errors.IndexLockedError else detail)
 
 
-def _document(
-    id: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
-) -> dict[str, Any]:
-    return {"id": id, "columns": columns, **_given(text=text, tokens=_tokens(tokens))}
+def _document(id: Id, text: str, columns: dict[str, Any]) -> dict[str, Any]:
+    return {"id": id, "columns": columns, "text": text}
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -347,8 +338,3 @@ def _plain(value: object) -> str | float:
         return float(value)
     message = f"a {type(value).__name__} has no form in JSON"
     raise TypeError(message)
-
-
-def _tokens(tokens: Tokens | None) -> Any:
-    """Return tokens as JSON."""
-    return tokens if tokens is None or isinstance(tokens, str | Mapping) else list(tokens)

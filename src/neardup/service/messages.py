@@ -14,7 +14,6 @@ _TOKENIZER = r"^(words|whitespace|characters|lines|bytes|code(:[\w+#.-]+)?)$"
 
 Id = str | Annotated[int, Meta(ge=-_LARGEST - 1, le=_LARGEST)]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
-Tokens = Annotated[list[Id], Meta(description="Tokens in order.")]
 Threshold = Annotated[
     str | float | int,
     Meta(
@@ -51,10 +50,9 @@ class Request(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Query(Request):
-    """One text, or its tokens, to look up among documents."""
+    """One text to look up among documents."""
 
-    text: Text | None = None
-    tokens: Tokens | None = None
+    text: Text
     threshold: Threshold | None = None
     limit: Matched | None = None
     top: Nearest | None = None
@@ -187,11 +185,10 @@ class Documents(Struct):
 
 
 class NewDocument(Request):
-    """A document: text or tokens, and values of kept columns."""
+    """A document with text and values of kept columns."""
 
     id: Id
-    text: Text | None = None
-    tokens: Tokens | None = None
+    text: Text
     columns: dict[str, Any] = {}
 
 
@@ -214,18 +211,10 @@ class InsertedIfNew(Struct):
     similar_to: Id | None
 
 
-class Documented(Request):
-    """A document with text and values of kept columns."""
-
-    id: Id
-    text: Text
-    columns: dict[str, Any] = {}
-
-
 class Addition(Request):
     """Documents to add, all or none."""
 
-    documents: list[Documented]
+    documents: list[NewDocument]
 
 
 class Added(Struct):

@@ -118,7 +118,7 @@ def _documents(served: ServedIndex, asked: m.Page) -> m.Documents:
 
 
 def _insert(served: ServedIndex, asked: m.NewDocument) -> m.Inserted:
-    served.index.insert(asked.id, asked.text, tokens=asked.tokens, **_columns(asked.columns))
+    served.index.insert(asked.id, asked.text, **_columns(asked.columns))
     return m.Inserted(1)
 
 
@@ -126,7 +126,6 @@ def _insert_if_new(served: ServedIndex, asked: m.NewIfNew) -> m.InsertedIfNew:
     similar_to: m.Id | None = served.index.insert_if_new(
         asked.id,
         asked.text,
-        tokens=asked.tokens,
         threshold=asked.threshold,
         **_columns(asked.columns),
     )
@@ -136,9 +135,9 @@ def _insert_if_new(served: ServedIndex, asked: m.NewIfNew) -> m.InsertedIfNew:
 def _replace(served: ServedIndex, asked: m.NewDocument) -> m.Removed:
     if served.kind == "documents":
         columns = _columns(asked.columns)
-        result = served.index.replace(asked.id, asked.text, tokens=asked.tokens, **columns)
-    elif asked.text is None or asked.tokens is not None or asked.columns:
-        message = "an index of passages takes a text, without tokens and columns"
+        result = served.index.replace(asked.id, asked.text, **columns)
+    elif asked.columns:
+        message = "an index of passages takes a text without columns"
         raise InvalidParameterError(message)
     else:
         result = served.index.replace(asked.id, asked.text)
@@ -185,7 +184,7 @@ def _ready(indexes: Sequence[ServedIndex], _: None) -> m.Health:
 
 def _columns(columns: dict[str, Any]) -> dict[str, Any]:
     """Return columns not named like parameters."""
-    for name in ("id", "text", "tokens", "threshold"):
+    for name in ("id", "text", "threshold"):
         if name in columns:
             message = f"columns must not have the name {name!r}, which is a field of its own"
             raise InvalidParameterError(message)

@@ -148,7 +148,6 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
         banding,
         minhash,
         weighted,
-        options.with_text,
         columns,
     )
 

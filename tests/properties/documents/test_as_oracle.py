@@ -159,10 +159,9 @@ class Driven:
         for index, expected in ((self.index, self.now), (self.reader, self.committed)):
             rows = index.documents(0, 100)
             assert [row["id"] for row in rows] == expected.ids()
-            if self.options.get("with_text", True):
-                assert [row["text"].split() for row in rows] == [
-                    list(document.tokens) for document in expected.documents
-                ]
+            assert [row["text"].split() for row in rows] == [
+                list(document.tokens) for document in expected.documents
+            ]
             assert all(index.get(row["id"]) == row for row in rows)
             names = [name for name in ("a", "b", "c", "1", "2", "é", "01") if name in index]
             assert names == [name for name in ("a", "b", "c", "1", "2", "é", "01")
@@ -185,7 +184,6 @@ kinds = st.fixed_dictionaries(
         "measure": st.sampled_from([*MEASURES, "jaccard", WEIGHTED]),
         "threshold": st.sampled_from(["0.3", "0.5", "0.8"]),
         "ngram": st.sampled_from([1, 1, 2]),
-        "with_text": st.booleans(),
     }
 ).map(lambda o: o | ({"tf": "raw", "idf": "unary"} if o["measure"] == WEIGHTED else {}))
 

@@ -79,7 +79,7 @@ def test_find__digests_that_begin_alike(tmp_path, n):
     assert index.insert_if_new("gone", TEXT) == "a"
     for _ in range(2):
         (segment,) = index._view().segments
-        queries = join_queries([make_query(TEXT, None, index._scheme)] * n)
+        queries = join_queries([make_query(TEXT, index._scheme)] * n)
         for change, number in ((0, n), (1, 0), (1 << 40, 0)):
             others = replace(queries, digests=queries.digests ^ np.array([0, change], np.uint64))
             found = segment.find(Sought(others, others.is_filled))

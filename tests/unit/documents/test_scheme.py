@@ -21,7 +21,7 @@ VARIANTS = [
     {"num_perm": 40, "bands": (20, 2), "seed": 7},
     {"tokenizer": "characters", "ngram": 3, "occurrences": "numbered"},
     {"casefold": False, "unicode_form": "NFC", "strip_accents": True},
-    {"columns": ["a", "b"], "with_text": False},
+    {"columns": ["a", "b"]},
 ]
 
 
@@ -45,7 +45,7 @@ def test_restore__refuses_what_it_does_not_know(options):
         restore_document_scheme(description | {"something": 1})
     other = dict(description)
     other["tokenizer"] = "whitespace"
-    other.pop("with_text")
+    other.pop("columns")
     with pytest.raises((SketchMismatchError, KeyError)):
         restore_document_scheme(other)
 

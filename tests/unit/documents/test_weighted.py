@@ -17,9 +17,8 @@ ROWS = [{"id": str(n), "text": text_of(n)} for n in range(40)]
 
 @pytest.mark.slow
 @each_of(("tf", "idf"), [("raw", "smooth"), ("log", "standard"), ("binary", "unary")])
-@each_of("with_text", [True, False])
-def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with_text):
-    options = WEIGHTED | {"tf": tf, "idf": idf, "with_text": with_text, "threshold": "0.4"}
+def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf):
+    options = WEIGHTED | {"tf": tf, "idf": idf, "threshold": "0.4"}
     index = DocumentIndex.create(tmp_path / "index", **grouped(**options))
     index.add(ROWS[:20], read=ReadOptions(id_column="id"))
     index.add(ROWS[20:30], read=ReadOptions(id_column="id"))

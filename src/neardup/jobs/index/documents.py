@@ -23,7 +23,7 @@ from neardup.documents.index import (
     find_orphans,
 )
 from neardup.documents.lookup import OpenDocuments, find_answers, in_rank_order
-from neardup.documents.queries import Queries, Tokens, make_query
+from neardup.documents.queries import Queries, make_query
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import open_engine
@@ -106,7 +106,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         threshold: Number | None = None,
         measure: DocumentMeasure | None = None,
         columns: ColumnNames | None = None,
-        with_text: bool = True,
         preset: DocumentPreset | None = None,
         recall: Number | None = None,
         num_perm: int | None = None,
@@ -125,8 +124,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             As of ``deduplicate``; the text that is searched is the first of a directed measure.
         columns
             Columns of the input that are kept with each document.
-        with_text
-            Keep the texts, compressed; else the hashes of their shingles.
         preset, recall, num_perm, bands
             As of ``deduplicate``.
         text
@@ -145,7 +142,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             threshold=threshold,
             measure=measure,
             columns=columns,
-            with_text=with_text,
             preset=preset,
             recall=recall,
             num_perm=num_perm,
@@ -189,9 +185,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     def insert(
         self,
         id: Id,  # noqa: A002 - the name of the column everywhere
-        text: str | None = None,
-        *,
-        tokens: Tokens | None = None,
+        text: str,
         **columns: Any,
     ) -> None:
         """Insert a document, found at once and durable after ``commit``.
@@ -202,14 +196,12 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             A string or a whole number that no document of the index has.
         text
             The document.
-        tokens
-            Its tokens instead, in order; or a set of shingles.
         **columns
             Values of the columns that the index keeps.
         """
         self._check_columns(columns)
         identifier = checked_id(id)
-        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+        with self._inserting(identifier, text) as (base, delta, queries):
             check_not_denied(base, identifier, queries)
             check_new(base, delta, identifier)
             delta.add(identifier, text, columns, queries)
@@ -217,9 +209,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     def replace(
         self,
         id: Id,  # noqa: A002
-        text: str | None = None,
-        *,
-        tokens: Tokens | None = None,
+        text: str,
         **columns: Any,
     ) -> DocumentRemovalResult:
         """Replace the document with an id, or insert a document.
@@ -229,7 +219,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Parameters
         ----------
-        id, text, tokens, **columns
+        id, text, **columns
             As for ``insert``.
 
         Returns
@@ -243,7 +233,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             self._settle(runner)
             with self._handle.changing(runner) as index:
                 check_decided(index.scheme)
-                queries = make_query(text, tokens, index.scheme, identifier)
+                queries = make_query(text, index.scheme, identifier)
                 check_not_denied(index, identifier, queries)
                 delta = Delta(index.scheme)
                 delta.add(identifier, text, columns, queries)
@@ -258,9 +248,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     def insert_if_new(
         self,
         id: Id,  # noqa: A002
-        text: str | None = None,
+        text: str,
         *,
-        tokens: Tokens | None = None,
         threshold: str | float | Decimal | Fraction | None = None,
         **columns: Any,
     ) -> Id | None:
@@ -270,7 +259,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Parameters
         ----------
-        id, text, tokens, **columns
+        id, text, **columns
             As for ``insert``.
         threshold
             As for ``query``.
@@ -283,7 +272,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         self._check_columns(columns)
         identifier = checked_id(id)
         self._scheme.measure_at(threshold)
-        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+        with self._inserting(identifier, text) as (base, delta, queries):
             index = self._view()
             answers = find_answers(index, queries, base.scheme.measure_at(threshold))
             document, similarity = int(answers.documents[0]), float(answers.similarities[0])
@@ -302,9 +291,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
     def query(
         self,
-        text: str | None = None,
+        text: str,
         *,
-        tokens: Tokens | None = None,
         threshold: Number | None = None,
         limit: int | None = None,
         top: int | None = None,
@@ -314,7 +302,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Parameters
         ----------
-        text, tokens
+        text
             As for ``insert``.
         threshold
             Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
@@ -337,7 +325,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         condition = None if where is None else Condition(where)
         with self._shared() as view:
             measure = measure_of(view.scheme, options)
-            hits = view.lookup(make_query(text, tokens, view.scheme), measure)
+            hits = view.lookup(make_query(text, view.scheme), measure)
             hits = in_rank_order(hits_where(view, hits, condition))
             n = options.number
             ids = view.list_ids(hits.documents[:n])
@@ -482,7 +470,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
     @contextmanager
     def _inserting(
-        self, identifier: Id, text: str | None, tokens: Tokens | None
+        self, identifier: Id, text: str
     ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
         """Sign a document, and hold the write lock for insertion.
 
@@ -491,14 +479,14 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
         scheme = self._scheme
-        queries = make_query(text, tokens, scheme, identifier)
+        queries = make_query(text, scheme, identifier)
         with self._lock:
             waiting = self._waiting or self._begin()
             base, delta = waiting.index, waiting.delta
             try:
                 # Another process may have made the first addition, which decides weights.
                 if base.scheme is not scheme:
-                    queries = make_query(text, tokens, base.scheme, identifier)
+                    queries = make_query(text, base.scheme, identifier)
                 yield base, delta, queries
             finally:
                 n_waiting = delta.n_documents + delta.n_gone

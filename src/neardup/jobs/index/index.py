@@ -108,7 +108,7 @@ class Index(Generic[H, R]):
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
         """Return the document of an id, None if not found.
 
-        It has its ``id``, its ``text`` (None if the index keeps no texts) and the user's columns.
+        It has its ``id``, its ``text`` and the user's columns.
         """
         with self._shared() as view:
             document = view.documents_of_ids(ids_of_values([checked_id(id)]))
@@ -128,7 +128,7 @@ class Index(Generic[H, R]):
         n_characters = 0
         with self._shared() as view:
             for document in view.read_each(view.live(start, limit)):
-                n_characters += len(document["text"] or "")
+                n_characters += len(document["text"])
                 if found and most_characters is not None and n_characters > most_characters:
                     break
                 found.append(document)

@@ -94,13 +94,13 @@ function columnsOf(document) {
   return make("p", { className: "about", dir: "auto" }, columns.map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join(" · "));
 }
 
-const opening = (text) => (text === null ? "(the index keeps no texts)" : text.length > OPENING ? `${text.slice(0, OPENING)}…` : text);
+const opening = (text) => (text.length > OPENING ? `${text.slice(0, OPENING)}…` : text);
 const get = (id) => ask("GET", below("document"), { id });
 const heading = (id, level = "h3") => make(level, {}, button(id, () => open(id), { className: "id" }));
 
 async function compareWith(text, id) {
   const document = await get(id);
-  await compare(text, document.text || "", "Your text", String(id));
+  await compare(text, document.text, "Your text", String(id));
 }
 
 async function compare(a, b, nameA = "Text A", nameB = "Text B") {
@@ -155,9 +155,9 @@ async function lookUpPassages(text, threshold) {
 
 async function open(id) {
   const document = await get(id);
-  const actions = [button("Look up", () => go("look-up", { text: document.text || "" })), " ", button("Compare", () => go("compare", { a: document.text || "" }))];
+  const actions = [button("Look up", () => go("look-up", { text: document.text })), " ", button("Compare", () => go("compare", { a: document.text }))];
   if (current().writable) actions.push(" ", button("Remove", () => remove(id)));
-  show(make("h2", {}, make("bdi", {}, String(id))), columnsOf(document), box(document.text === null ? opening(null) : document.text), make("p", {}, ...actions));
+  show(make("h2", {}, make("bdi", {}, String(id))), columnsOf(document), box(document.text), make("p", {}, ...actions));
 }
 
 async function remove(id) {

@@ -57,13 +57,12 @@ def test_add__a_number_is_the_same_id_in_text(new, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [*MEASURES, "weighted-jaccard"])
-@pytest.mark.parametrize("with_text", [True, False])
-def test_pending__are_found_as_committed_ones(new, measure, with_text):
+def test_pending__are_found_as_committed_ones(new, measure):
     """And as those that came in at once, by any number of workers; the files are the same.
 
     So they are where they were in a tail in between.
     """
-    options = {"measure": measure, "with_text": with_text}
+    options = {"measure": measure}
     if measure == "weighted-jaccard":
         options |= {"tf": "raw", "idf": "unary"}
     index = fill(new(**options))
@@ -157,10 +156,8 @@ def test_ids__of_other_kinds(new, bad):
         ({"text": "z", "c": object()}, "column 'c' cannot have this value"),
         ({"text": "z", "c": 2**70}, "column 'c' cannot have this value"),
         ({"text": "x", "other": 1}, "the index keeps no column 'other'; it keeps c"),
-        ({}, "give either text or tokens"),
-        ({"text": "x", "tokens": ["x"]}, "give either text or tokens"),
         ({"text": 5}, "text must be a string, got int"),
-        ({"tokens": "abc"}, "tokens must be a list or a set"),
+        ({"text": None}, "text must be a string, got NoneType"),
     ],
 )
 def test_insert__refuses_and_goes_on(new, arguments, words):
@@ -194,22 +191,6 @@ def test_columns__of_any_types_stay_what_they_are(new):
         assert index.documents() == rows
         assert DocumentIndex.open(index.folder).documents() == rows
     assert index.get(9)["c"] == 2**40
-
-
-def test_tokens__lists_and_sets(new):
-    index = new(ngram=2)
-    index.insert("list", tokens=["the", "cat", "sat"])
-    index.insert("set", tokens={"one", "two"})
-    for _ in range(2):
-        assert index.query("the cat sat") == [("list", 1.0)]
-        assert index.query(tokens=["the", "cat", "sat"]) == [("list", 1.0)]
-        # Elements of a set are shingles, which those of a list are made of.
-        assert index.query(tokens=["one", "two"]) == []
-        assert index.query(tokens={"two", "one"}) == [("set", 1.0)]
-        index.commit()
-    index.compact()
-    assert index.query(tokens={"two", "one"}) == [("set", 1.0)]
-    assert index.get("set") == {"id": "set", "text": None}
 
 
 def test_insertion__of_nothing_lets_go_of_the_lock(new):

@@ -84,15 +84,15 @@ def test_insert__waits_for_the_lock(index):
 def test_insert__by_weights_that_another_has_decided(tmp_path):
     """The first addition counts; who had opened the index before it weighs by its counts."""
     folder = tmp_path / "index"
-    DocumentIndex.create(folder, **grouped(**WEIGHTED | {"idf": "smooth", "with_text": True}))
+    DocumentIndex.create(folder, **grouped(**WEIGHTED | {"idf": "smooth"}))
     early = DocumentIndex.open(folder)
     assert len(early) == 0
     rows = [{"id": f"r{n}", "text": f"often w{n} w{n + 1}"} for n in range(9)]
     DocumentIndex.open(folder).add(rows, read=ReadOptions(id_column="id"))
-    assert early.insert_if_new("new", tokens=["often", "other"]) is None
-    assert early.insert_if_new("x", tokens=["often", "w1", "w2"]) == "r1"
-    early.insert("newer", tokens=["seldom", "often"])
+    assert early.insert_if_new("new", "often other") is None
+    assert early.insert_if_new("x", "often w1 w2") == "r1"
+    early.insert("newer", "seldom often")
     early.commit()
     late = DocumentIndex.open(folder)
-    for tokens in (["often", "other"], ["seldom", "often"]):
-        assert late.query(tokens=tokens, limit=1)[0].similarity == 1.0
+    for text in ("often other", "seldom often"):
+        assert late.query(text, limit=1)[0].similarity == 1.0

@@ -34,11 +34,11 @@ TEXTS = [*make_texts(60, 1), make_texts(60, 1)[5]]
 QUERIES = [*make_texts(25, 2), TEXTS[5], "none of these at all"]
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["with text", "without"])
-def index(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
     """Make an index of a segment, of a tail, and of what waits for a commit."""
     folder = tmp_path_factory.mktemp("nearest") / "idx"
-    made = DocumentIndex.create(folder, **grouped(with_text=request.param, **SCHEME))
+    made = DocumentIndex.create(folder, **grouped(**SCHEME))
     made.add([{"id": number, "text": text} for number, text in enumerate(TEXTS[:40])])
     for number in range(40, 60):
         made.insert(number, TEXTS[number])
