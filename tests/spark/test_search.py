@@ -27,7 +27,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "all": {},
     "limit": {"limit": 2},
     "top": {"top": 3},
-    "top of some": {"top": 1, "doc_where": "number > 9", "with_columns": True},
+    "top of some": {"top": 1, "with_columns": True},
 }
 
 

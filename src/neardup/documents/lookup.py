@@ -466,13 +466,11 @@ def look_up_block(
     source: Source,
     block: RowBlock,
 ) -> LookedUp:
-    """Look up a block's documents, with ``limit`` hits at most."""
+    """Look up a block's documents, with ``limit`` hits at most, None for all."""
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
     texts = Texts.from_arrow(rows.texts, block.language)
     queries = queries_of_texts(texts, index.opened.scheme)
-    hits = index.opened.lookup(queries, measure)
-    if limit is not None:
-        hits = most_similar(hits, limit)
+    hits = most_similar(index.opened.lookup(queries, measure), limit)
     return LookedUp(rows.ids, rows.skipped, queries.n_tokens, hits)
 
 

@@ -13,11 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.lookup import (
-    Hits,
     LookedUp,
     OpenDocuments,
     look_up_block,
-    most_similar,
 )
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.engine import Engine, Means, each_block
@@ -35,7 +33,7 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
 from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
-from neardup.reading.where import Condition, describe_filtered
+from neardup.reading.where import describe_filtered
 from neardup.results import (
     DocumentSearchResult,
     PassageResult,
@@ -57,23 +55,20 @@ def search_documents(
     shared: SharedIndex[OpenDocuments],
     sources: Sequence[Source],
     options: DocumentSearchOptions,
-    condition: Condition | None = None,
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up source documents among index documents that meet ``condition``."""
+    """Look up source documents among the documents of an index."""
     check_effect(options, sources)
     index = shared.opened
     measure = measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     shingles = index.scheme.shingles
-    # With a condition, the limit applies to documents that meet it.
-    limit = options.number if condition is None else None
-    look_up = partial(look_up_block, shared, columns, measure, limit, options.skip_bad)
+    look_up = partial(look_up_block, shared, columns, measure, options.number, options.skip_bad)
     with engine.stage("search") as note:
         found = engine.stream("search", sources, look_up, each_block)
-        table, counts, least = _collect(found, index, options, condition, with_columns=with_columns)
+        table, counts, least = _collect(found, index, options, with_columns=with_columns)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
         **_describe(counts, least, index.scheme, options),
@@ -95,7 +90,6 @@ def _collect(
     found: Iterable[LookedUp],
     index: OpenDocuments,
     options: DocumentSearchOptions,
-    condition: Condition | None,
     *,
     with_columns: bool,
 ) -> tuple[pa.Table, QueryCounts, float]:
@@ -105,7 +99,7 @@ def _collect(
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
     for part in found:
-        hits = most_similar(hits_where(index, part.hits, condition), options.number)
+        hits = part.hits
         counts.add(part.n_tokens, index.scheme.shingles.ngram, hits.queries, part.skipped)
         least = float(hits.similarities.min(initial=least))
         id_types |= {part.ids.type} if len(part.ids) else set()
@@ -163,14 +157,6 @@ def _describe(
             "predicted_recall": scheme.predicted_recall(type(measure).parse(least)),
         }
     return summary
-
-
-def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) -> Hits:
-    """Return the hits that meet a condition, None for all."""
-    if condition is None:
-        return hits
-    documents, places = np.unique(hits.documents, return_inverse=True)
-    return hits.take(np.flatnonzero(condition.of_documents(index, documents)[places]))
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +27,10 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, RowBlock, Source
 from neardup.files.streams import one_line
 from neardup.reading.sign import columns_there, where_to_have
-from neardup.runs.progress import may_go_on
 from neardup.runs.runner import map_ordered
 from neardup.tables import Bytes, Int64s
 
-if TYPE_CHECKING:
-    from neardup.index.index import OpenIndex
-
-# Documents of an index whose texts are read at once.
-_DOCUMENTS_AT_ONCE = 256
-
-# Conditions may come from a client of a service, so only the rows are readable.
+# A condition reads rows and nothing else.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_access": False,
@@ -137,29 +130,6 @@ class Condition:
         except duckdb.Error as error:
             message = f"{option_name('where')} {self.text!r}: {self._reason(error)}"
             raise InvalidInputError(message, path=source.origin) from None
-
-    def of_documents(self, index: OpenIndex[Any, Any], documents: Int64s) -> Mask:
-        """Return which index documents, in ascending order, meet the condition.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the index lacks such a column, or its values cannot be compared.
-        """
-        duckdb = _duckdb()
-        known = ("id", "text", *index.columns)
-        for name in self.columns:
-            if name not in known:
-                raise InvalidParameterError(_no_column(name, known, self.text), "")
-        parts = [np.empty(0, np.bool_)]
-        for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
-            may_go_on()
-            rows = index.read_rows(documents[start : start + _DOCUMENTS_AT_ONCE])
-            try:
-                parts.append(self._met(rows, len(rows)))
-            except duckdb.Error as error:
-                raise _refused(self._reason(error), self.text) from None
-        return np.concatenate(parts)
 
     def _reason(self, error: Exception) -> str:
         """Return the database's reason, with the user's column names."""

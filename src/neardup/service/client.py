@@ -98,14 +98,13 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         threshold: Threshold = None,
         limit: int | None = None,
         top: int | None = None,
-        where: str | None = None,
     ) -> Matches:
         """Find similar documents as ``DocumentIndex.query`` does, at most 100,000."""
         if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}"
             raise InvalidParameterError(message, "text")
         body = _given(text=text, threshold=threshold)
-        answer = self._post("query", body | _given(limit=limit, top=top, where=where))
+        answer = self._post("query", body | _given(limit=limit, top=top))
         matches = (Match(**match) for match in answer["matches"])
         return Matches(matches, n_matches=answer["n_matches"])
 
@@ -118,18 +117,17 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         hits: int | None = None,
         with_text: bool = False,
         top: int | None = None,
-        doc_where: str | None = None,
         with_columns: bool = False,
     ) -> DocumentSearchResult | PassageResult:
         """Find documents or passages that are similar to texts.
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``.
-        ``recall``, ``hits`` and ``with_text`` are for an index of passages, ``top``, ``doc_where``
-        and ``with_columns`` for an index of documents.
+        ``recall``, ``hits`` and ``with_text`` are for an index of passages, ``top`` and
+        ``with_columns`` for an index of documents.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         body = _given(queries=texts, threshold=threshold, recall=recall, hits=hits)
-        body |= _given(top=top, doc_where=doc_where)
+        body |= _given(top=top)
         return self._table("search", body | {"with_text": with_text, "with_columns": with_columns})
 
     def align(

@@ -34,13 +34,6 @@ Nearest = Annotated[
         description="Most documents per text: the most similar ones, below the threshold, too.",
     ),
 ]
-Where = Annotated[
-    str,
-    Meta(
-        max_length=2000,
-        description="Condition in SQL on id, text and the columns of documents: lang = 'de'.",
-    ),
-]
 WithColumns = Annotated[bool, Meta(description="Add the columns that the index keeps.")]
 Kind = Literal["documents", "passages"]
 
@@ -56,7 +49,6 @@ class Query(Request):
     threshold: Threshold | None = None
     limit: Matched | None = None
     top: Nearest | None = None
-    where: Where | None = None
 
 
 class Match(Struct):
@@ -92,7 +84,6 @@ class Search(Request):
     hits: Positive | None = None
     with_text: bool = False
     top: Nearest | None = None
-    doc_where: Where | None = None
     with_columns: WithColumns = False
     limit: Rows | None = None
 

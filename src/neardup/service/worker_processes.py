@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -91,8 +90,6 @@ def _prepare(parent: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     warnings.simplefilter("ignore", NeardupHint)
     hide_pandas()
-    # anyio leaves none where the server's main module has no file, and DuckDB looks for it.
-    sys.modules.setdefault("__main__", ModuleType("__main__"))
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
@@ -129,7 +126,7 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     index: Any = open_once(folder, tokenizer)
     options = _given(asked, "queries", "limit")
     of_passages = {"recall", "hits", "with_text"}
-    of_documents = {"top", "doc_where", "with_columns"}
+    of_documents = {"top", "with_columns"}
     unknown, kind = of_passages, "documents"
     if isinstance(index, PassageIndex):
         unknown, kind = of_documents, "passages"

@@ -32,7 +32,7 @@ from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
-from neardup.jobs.search import hits_where, measure_of, search_documents
+from neardup.jobs.search import measure_of, search_documents
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -48,7 +48,7 @@ from neardup.options.documents import (
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.reading.where import Condition, rows_where
+from neardup.reading.where import rows_where
 from neardup.results import DocumentSearchResult, Match, Matches
 from neardup.runs.runner import Runner
 from neardup.stages.options import make_document_scheme, with_warning
@@ -296,7 +296,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         threshold: Number | None = None,
         limit: int | None = None,
         top: int | None = None,
-        where: str | None = None,
     ) -> Matches:
         """Find the documents that are similar to a text.
 
@@ -312,9 +311,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         top
             Only so many, the most similar, also below the threshold of the index, where recall
             falls with similarity: see ``recall_at``.
-        where
-            Only documents that meet this condition on ``id``, ``text`` and the kept columns, such
-            as ``lang = 'de'``; ``limit`` and ``top`` count these.
 
         Returns
         -------
@@ -322,11 +318,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         Each was compared exactly. ``n_matches`` of the list counts all similar documents.
         """
         options = DocumentSearchOptions(threshold=threshold, limit=limit, top=top)
-        condition = None if where is None else Condition(where)
         with self._shared() as view:
             measure = measure_of(view.scheme, options)
             hits = view.lookup(make_query(text, view.scheme), measure)
-            hits = in_rank_order(hits_where(view, hits, condition))
+            hits = in_rank_order(hits)
             n = options.number
             ids = view.list_ids(hits.documents[:n])
         matches = map(Match, ids, hits.similarities[:n].tolist())
@@ -376,7 +371,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         *,
         limit: int | None = None,
         top: int | None = None,
-        doc_where: str | None = None,
         with_columns: bool = False,
         read: ReadOptions | None = None,
         run: RunOptions | None = None,
@@ -396,9 +390,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         top
             The most similar documents per query, also below the threshold of the index; the recall
             falls with the similarity, see ``recall_at``.
-        doc_where
-            Only documents that meet this condition in SQL on ``id``, ``text`` and the kept columns;
-            ``limit`` and ``top`` count these.
         with_columns
             Add the kept columns, as ``doc_NAME``.
         read, run
@@ -416,13 +407,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             As ``deduplicate``, and if what was touched of the index is damaged.
         """
         options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
-        condition = None if doc_where is None else Condition(doc_where)
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine, self._shared() as view:
             index = self._handle.share(view)
-            result = search_documents(
-                engine, index, sources, options, condition, with_columns=with_columns
-            )
+            result = search_documents(engine, index, sources, options, with_columns=with_columns)
         return with_warning(result)
 
     @property

@@ -117,11 +117,11 @@ async function compare(a, b, nameA = "Text A", nameB = "Text B") {
   );
 }
 
-async function lookUp({ text, threshold, where }) {
+async function lookUp({ text, threshold }) {
   if (current().kind === "passages") return lookUpPassages(text, threshold);
-  const asked = given({ text, threshold, where, limit: 20 });
+  const asked = given({ text, threshold, limit: 20 });
   const found = await ask("POST", below("query"), asked);
-  const nearest = found.n_matches ? [] : (await ask("POST", below("query"), { ...given({ text, where }), top: 1 })).matches;
+  const nearest = found.n_matches ? [] : (await ask("POST", below("query"), { text, top: 1 })).matches;
   const title = found.n_matches ? count(found.n_matches, "similar document") : nearest.length ? "Nothing is so similar; the nearest document" : "Nothing similar";
   const list = make("div", {});
   show(make("h2", {}, title), list);
