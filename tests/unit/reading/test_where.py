@@ -16,7 +16,7 @@ from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import arrow_source
 from neardup.reading import where
-from neardup.reading.sign import text_of
+from neardup.reading.sign import _text_of
 from neardup.reading.where import Condition
 from tests.each import each_of
 
@@ -209,7 +209,7 @@ def test_text_of__all_types():
         "date": pa.array([day, day, None]),
         "bool": pa.array([True, False, None]),
     }
-    found = {name: text_of(array, name, "blocking").to_pylist() for name, array in arrays.items()}
+    found = {name: _text_of(array, name).to_pylist() for name, array in arrays.items()}
     assert found == {
         "text": ["web", None, None],
         "float": ["1", "2.5", None],
@@ -218,7 +218,7 @@ def test_text_of__all_types():
         "bool": ["true", "false", None],
     }
     with pytest.raises(InvalidInputError, match=r"'x' holds list.* values; blocking needs strings"):
-        text_of(pa.array([[1]]), "x", "blocking")
+        _text_of(pa.array([[1]]), "x")
 
 
 def test_values__that_are_no_numbers_are_equal_to_nothing():
