@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engine.engine import Engine
+from neardup.engine.engine import Change, Engine
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError, in_python
 from neardup.files.destinations import check_apart, new_output, target_of
 from neardup.files.documents import as_text, common_id_type
@@ -24,11 +25,12 @@ from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
 from neardup.outputs.summary_file import write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.passes import read_kept, sides_of, write_documents, write_lines
+from neardup.reading.passes import read_kept, sides_of, write_lines
 from neardup.reading.sign import ReadingPlan, list_block
 from neardup.results import Result
 from neardup.runs.progress import Progress
 from neardup.runs.runner import Runner, peak_memory_bytes
+from neardup.runs.work import IN_MEMORY
 from neardup.tables import Assignment, Bools, Int64s
 from neardup.text.shingles import shingle_scheme
 
@@ -87,12 +89,14 @@ class Selection(Result):
         self._other = Catalogue.of_none() if other is None else other
         self._stays = stays
         self.summary = summary
+        self._change: Change | None = None
 
-    # Writes the rows in place of threads of this process; copies are written by threads.
-    _write_elsewhere: Callable[..., None] | None = None
+    # The engine that writes the rows; without one, as for copies, threads of this process do.
+    _engine: Engine | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_write_elsewhere"}
+        change = None if self._change is None else replace(self._change, rows=None)
+        return vars(self) | {"_engine": None, "_change": change}
 
     @property
     @abstractmethod
@@ -117,26 +121,23 @@ class Selection(Result):
         runner: Runner,
         write_others: Callable[[], None],
     ) -> None:
-        if self._write_elsewhere is not None:
-            self._write_elsewhere(
-                self._documents, self._sides(), folder, output_format, runner, write_others
-            )
-            return
-        write_documents(
+        engine = self._engine or ThreadEngine(runner, IN_MEMORY)
+        engine.write(
             self._documents,
             self._sides(),
             folder,
             output_format,
             runner,
-            self._changed,
             write_others,
+            self._change,
         )
 
     def _sides(self) -> dict[str, Bools]:
         return sides_of(self._documents, self._stays)
 
-    def _changed(self, block: RowBlock, _: slice) -> RowBlock:
-        return block
+    def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
+        change = self._change
+        return block if change is None else change.apply(change.gathered, block, rows)
 
     @property
     def skipped(self) -> pa.Table:
@@ -245,9 +246,9 @@ def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
     return result._tables()  # noqa: SLF001 - of this module
 
 
-def write_rows_by(result: Selection, write: Callable[..., None]) -> None:
-    """Let ``write``, as ``Engine.write``, write a result's rows."""
-    result._write_elsewhere = write  # noqa: SLF001 - of this module
+def write_rows_by(result: Selection, engine: Engine) -> None:
+    """Let an engine write a result's rows."""
+    result._engine = engine  # noqa: SLF001 - of this module
 
 
 def write_lines_of(

@@ -13,7 +13,7 @@ from neardup.engine.engine import Change, Engine
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
 from neardup.jobs.cut.passages import (
     FoundSpans,
@@ -162,7 +162,7 @@ def cut_sources(
     summary = summarise_extent(own, other, extent, plan, described, runner)
     summary |= summarise_search(own, plan) | engine.describe()
     result = CutResult(own, other, change, keeper_ids, summary)
-    write_rows_by(result, partial(engine.write, change=change))
+    write_rows_by(result, engine)
     return result
 
 
@@ -320,7 +320,7 @@ class CutResult(Selection):
         summary: dict[str, Any],
     ) -> None:
         super().__init__(own, np.ones(len(own), np.bool_), summary, other)
-        self._spans, self._apply = change.gathered, change.apply
+        self._change, self._spans = change, change.gathered
         self._keeper_ids = keeper_ids
 
     def headline(self) -> str:
@@ -359,9 +359,6 @@ class CutResult(Selection):
         document may overlap, and one may extend over an earlier removal.
         """
         return self._tables()["removed.parquet"].read_all()
-
-    def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
-        return self._apply(self._spans, block, rows)
 
     def _removed_rows(self, spans: CutSpans) -> pa.Table:
         import pyarrow as pa

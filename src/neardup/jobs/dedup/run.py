@@ -170,7 +170,7 @@ def deduplicate_sources(
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     decided = _decide(engine, read, contents, plan)
     result = _conclude(engine, read, other, decided)
-    write_rows_by(result, engine.write)
+    write_rows_by(result, engine)
     return result
 
 
