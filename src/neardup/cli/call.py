@@ -138,13 +138,13 @@ class Call:
 
     def other_sources(self, options: AgainstOptions, tokenizer: Any = None) -> Inputs | None:
         """Return the sources of ``--against``, None without."""
-        from neardup.documents.other import resolve_against
+        from neardup.documents.other import resolve_other
         from neardup.files.inputs import resolve_paths
 
-        against = self.options.against or ()
+        if not (against := self.options.against):
+            return None
         named = [Path(each) for each in against]
-        one = named[0] if len(named) == 1 else named or None
-        return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
+        return resolve_other(named, lambda _: resolve_paths(against, options), tokenizer)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str, err: bool = False) -> None:
         """Print a result as JSON or lines, unless quiet."""

@@ -9,21 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
 from neardup.documents.index import DocumentHandle
-from neardup.documents.lookup import OpenDocuments
 from neardup.errors import InvalidParameterError
-from neardup.files.documents import as_text
 from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
 from neardup.index.handle import IndexHandle
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
 from neardup.options.choices import IndexKind
-from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
 
@@ -44,63 +37,59 @@ def open_handle(
     return PassageHandle(folder, tokenizer)
 
 
-# The documents of an index as a collection, for what reads all texts.
-
-_BLOCK_ROWS = 2048
-
-
-class DocumentIndexSource(IndexSource):
-    """The documents of an index of documents, with their texts.
-
-    Columns of other collections do not matter.
-    """
-
-    has_lasting_rows = False
-
-    def __init__(self, index: OpenDocuments, folder: Path) -> None:
-        super().__init__(index, folder, block_rows=_BLOCK_ROWS)
-
-    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the ids that the documents have in the index."""
-        live = self._index.live(0, self._index.n_documents)
-        return as_text(self._index.ids_of(live[numbers - 1]))
-
-
 def index_among(
     against: Any,
     tokenizer: str | Path | TokenFunction | None = None,
     *,
     may_be_new: bool = False,
 ) -> DocumentHandle | None:
+    """Return the index of documents named as the other collection, or None.
+
+    With ``may_be_new``, a name of nothing is the name of a new index, unless it names documents.
+    """
+    handle = _handle_among(against, tokenizer)
+    if handle is None and may_be_new:
+        named = against[0] if isinstance(against, list | tuple) and len(against) == 1 else against
+        return DocumentHandle(Path(named), tokenizer) if _names_nothing(named) else None
+    if handle is None or isinstance(handle, DocumentHandle):
+        return handle
+    message = (
+        f"{handle.folder} is an index of passages, in which search and align look; build one of "
+        "documents, with DocumentIndex or `neardup index build --kind documents`"
+    )
+    raise InvalidParameterError(message, "against")
+
+
+def _handle_among(
+    against: Any, tokenizer: str | Path | TokenFunction | None
+) -> IndexHandle[Any] | None:
     """Return the index named as the only other collection, or None.
 
     An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``, whose
-    insertions are committed so that they are seen. With ``may_be_new``, a name of nothing is the
-    name of a new index, unless it names documents.
+    insertions are committed so that they are seen.
     """
-    named = [against]
-    if isinstance(against, list | tuple):
-        # Strings in a list are texts, and dictionaries rows.
-        kinds = {kind for kind in set(map(type, against)) if not issubclass(kind, str | dict)}
-        named = [each for each in against if type(each) in kinds] if kinds else []
+    named = against if isinstance(against, list | tuple) else [against]
     found = [
         each
         for each in named
-        if index_named(each) or isinstance(getattr(each, "_handle", None), DocumentHandle)
+        # Strings in a list are texts, and dictionaries rows.
+        if (each is against or not isinstance(each, str | dict))
+        and (index_named(each) or isinstance(getattr(each, "_handle", None), IndexHandle))
     ]
-    is_new = may_be_new and not found
-    if is_new:
-        found = [each for each in named if _names_nothing(each)]
     if not found:
         return None
-    if isinstance(against, list | tuple) and len(against) > 1:
+    if len(named) > 1:
         message = (
             "against names an index and other documents; add these to it, or run once for each"
         )
         raise InvalidParameterError(message, "against")
-    if is_new:
-        return DocumentHandle(Path(found[0]), tokenizer)
-    return _handle_of(found[0], tokenizer)
+    folder = index_named(found[0])
+    if folder is not None:
+        return open_handle(folder, tokenizer)
+    handle: IndexHandle[Any] = found[0]._handle  # noqa: SLF001 - jobs are above
+    if isinstance(handle, DocumentHandle):
+        found[0].commit()
+    return handle
 
 
 def _names_nothing(name: Any) -> bool:
@@ -123,30 +112,9 @@ def resolve_other(
     ``resolve`` finds everything but an index, whose texts are all read. A tokenizer that is a file
     or a function may belong to the index.
     """
-    handle = index_among(against, own_tokenizer(tokenizer))
+    handle = _handle_among(against, own_tokenizer(tokenizer))
     if handle is None:
         return resolve(against)
-    return Inputs([DocumentIndexSource(handle.view(Runner(1)), handle.folder)])
-
-
-def resolve_against(
-    against: Any,
-    resolve: Callable[[Any], Inputs],
-    options: AgainstOptions,
-    tokenizer: str | Path | TokenFunction | None = None,
-) -> Inputs | None:
-    """Return the sources of another collection, None without any.
-
-    All texts of an index of either kind are read.
-    """
-    if against is None:
-        return None
-    handle, folder = getattr(against, "_handle", None), index_named(against)
-    if folder is not None:
-        handle = open_handle(folder, own_tokenizer(tokenizer))
-    if handle is None or handle.kind == "documents":
-        return resolve_other(against, resolve, tokenizer)
-    options.check_no_other("with an index", "name files with against", "against")
     return Inputs([IndexSource(handle.view(Runner(1)), handle.folder)])
 
 
@@ -155,18 +123,3 @@ def own_tokenizer(
 ) -> str | Path | TokenFunction | None:
     """Return a tokenizer that indexes cannot name, else None."""
     return None if named_tokenizer(tokenizer) is not None else tokenizer
-
-
-def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> DocumentHandle:
-    folder = index_named(data)
-    if folder is None:
-        data.commit()
-        handle: DocumentHandle = data._handle  # noqa: SLF001 - jobs are above
-        return handle
-    if kind_of(folder) != "documents":
-        message = (
-            f"{folder} is an index of passages, in which search and align look; build one of "
-            "documents, with DocumentIndex or `neardup index build --kind documents`"
-        )
-        raise InvalidParameterError(message, "against")
-    return DocumentHandle(folder, tokenizer)

@@ -199,21 +199,26 @@ class OpenIndex(ABC, Generic[S, D]):
         }
 
 
-_BLOCK_ROWS = 8192
+_BLOCK_ROWS = 2048
 
 
 class IndexSource(Source):
     """Documents of an index in order of addition, as Parquet.
 
-    Columns are ``id``, ``text`` and those of the user's that the index keeps. A block has at most
-    ``block_rows`` rows.
+    Columns are ``id``, ``text`` and those of the user's that the index keeps. Columns of other
+    collections do not matter.
     """
 
-    def __init__(
-        self, index: OpenIndex[Any, Any], folder: Path, *, block_rows: int = _BLOCK_ROWS
-    ) -> None:
+    has_lasting_rows = False
+
+    def __init__(self, index: OpenIndex[Any, Any], folder: Path) -> None:
         self.name, self.origin = f"{folder.name}.parquet", str(folder)
-        self._index, self._block_rows = index, block_rows
+        self._index = index
+
+    def default_ids(self, numbers: Int64s) -> pa.Array:
+        """Return the ids that the documents have in the index."""
+        live = self._index.live(0, self._index.n_documents)
+        return as_text(self._index.ids_of(live[numbers - 1]))
 
     def schema(self) -> pa.Schema:
         """Return the columns of the documents."""
@@ -223,8 +228,8 @@ class IndexSource(Source):
         index, number = self._index, 1
         for segment in range(len(index.segments)):
             documents = index.live_rows(segment) + index.first_documents[segment]
-            for start in range(0, len(documents), self._block_rows):
-                rows = index.read_rows(documents[start : start + self._block_rows])
+            for start in range(0, len(documents), _BLOCK_ROWS):
+                rows = index.read_rows(documents[start : start + _BLOCK_ROWS])
                 languages = languages_of_ids(rows["id"].combine_chunks())
                 # All rows of a block are of one language.
                 edges = np.flatnonzero(np.diff(languages)) + 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.other import resolve_against
+from neardup.documents.other import resolve_other
 from neardup.engine.opening import open_runner
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import check_effect, name_apart, resolve_inputs
@@ -110,7 +110,8 @@ def report(
     """
     options = merge(ReportOptions, read)
     own = None if data is None else resolve_inputs(data, options)
-    other = resolve_against(against, partial(resolve_inputs, options=options), options)
+    resolve = partial(resolve_inputs, options=options)
+    other = None if against is None else resolve_other(against, resolve)
     with open_runner(run, "report") as runner:
         return make_report(result, own, other, labels, options, runner)
 
@@ -387,7 +388,8 @@ def review(
     """
     options = merge(ReviewOptions, read, limit=limit, columns=columns)
     own = None if data is None else resolve_inputs(data, options)
-    other = resolve_against(against, partial(resolve_inputs, options=options), options)
+    resolve = partial(resolve_inputs, options=options)
+    other = None if against is None else resolve_other(against, resolve)
     with open_runner(run, "review") as runner:
         return make_review(pairs, own, other, labels, options, runner)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.documents.other import resolve_against
+from neardup.documents.other import resolve_other
 from neardup.engine.engine import Change, Engine
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidInputError
@@ -295,7 +295,7 @@ def cut(
     plan = plan_cut(options, has_other=against is not None)
     sources = rows_where(resolve_inputs(data, options), options.where)
     resolve = partial(resolve_inputs, options=options)
-    others = resolve_against(against, resolve, options, options.tokenizer)
+    others = None if against is None else resolve_other(against, resolve, options.tokenizer)
     with open_engine(run, "cut", [*sources, *(others or ())]) as engine:
         return with_warning(cut_sources(engine, sources, others, plan))
 

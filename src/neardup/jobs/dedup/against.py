@@ -20,7 +20,7 @@ from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import SharedIndex
-from neardup.index.index import check_unknown
+from neardup.index.index import IndexSource, check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
@@ -143,9 +143,7 @@ def open_index(
             "clusters survivors, without an audit; choose these"
         )
         raise InvalidParameterError(message, "against", "clusters")
-    from neardup.documents.other import DocumentIndexSource
-
-    source = DocumentIndexSource(index, handle.folder)
+    source = IndexSource(index, handle.folder)
     state = state_of_index(handle.folder, index.manifest)
     yield Reference(_plan_with_index(options, index.scheme), [source], state=state)
 
