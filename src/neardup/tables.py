@@ -454,19 +454,6 @@ class Assignment:
         stays: Bools = self.keepers < 0
         return stays
 
-    def with_firsts(self, n_others: int) -> Assignment:
-        """Return the assignment with kept documents replaced by first copies.
-
-        ``n_others`` documents are numbered before the collection, and stay.
-        """
-        gone = np.flatnonzero(self.keepers >= n_others)
-        keepers, at = np.unique(self.keepers[gone], return_index=True)
-        firsts = keepers - n_others
-        changed = Assignment(self.keepers.copy(), self.similarities.copy(), self.exact.copy())
-        changed.keepers[firsts] = n_others + gone[at]
-        changed.similarities[firsts], changed.exact[firsts] = 1.0, True
-        return changed
-
     def without(self, documents: Bools) -> Assignment:
         """Return the assignment with some documents kept."""
         return Assignment(

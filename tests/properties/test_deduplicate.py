@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
@@ -268,59 +268,6 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
     )
     assert result.summary["documents_kept"] == 1
     assert result.summary["candidates"] == 199
-
-
-@given(texts, st.none() | texts)
-@example(["a b", "c", "A b.", "", "a b", ""], None)
-@example(["a b", "c", "A b.", "a b", "c"], ["d", "c"])
-@examples(60)
-def test_deduplicate__none_kept(texts, others):
-    """Every exact copy goes, each for another one, and what has none stays."""
-    how = {"method": "exact", "keep": "none"}
-    found = neardup.deduplicate(texts, **grouped(against=others, **how))
-    own, known = (
-        [tuple(tokenize(text, "words", TokenOptions())) for text in each]
-        for each in (texts, others or [])
-    )
-    gone = [i for i, each in enumerate(own) if each and (own.count(each) > 1 or each in known)]
-    rows = found.removed.to_pylist()
-    assert [int(row["id"]) for row in rows] == gone
-    for row in rows:
-        kept = int(row["kept_id"].removeprefix("against/"))
-        tokens = own[int(row["id"])]
-        assert row["exact_copy"]
-        assert row["similarity"] == 1
-        assert row["kept_in"] == ("against" if tokens in known else "input")
-        assert (known if tokens in known else own)[kept] == tokens
-        assert tokens in known or (kept in gone and kept != int(row["id"]))
-    for i, row in enumerate(found.clusters.to_pylist()):
-        assert row["is_duplicate"] == (i in gone)
-        alike = [i] if i not in gone else [k for k in gone if own[k] == own[i]]
-        assert row["cluster_size"] == len(alike) + (i in gone and own[i] in known)
-        first = known.index(own[i]) if i in gone and own[i] in known else alike[0]
-        assert int(row["representative_id"].removeprefix("against/")) == first
-    rest = found.kept["text"].to_pylist()
-    assert rest == [text for i, text in enumerate(texts) if i not in gone]
-    assert neardup.deduplicate(rest, **grouped(**how)).removed.num_rows == 0
-    assert found.report().headline.startswith(f"{len(gone)} of " if texts else "No")
-    if gone:
-        assert texts[gone[0]] in str(found.explain(str(gone[0])))
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"method": "minhash"}, "keep none removes exact copies, .*; choose method exact, or"),
-        ({"method": "minhash"}, "keep none removes exact copies, .*; choose method exact, or"),
-        ({"threshold": "0.9"}, "threshold has no effect with keep none"),
-        ({"measure": "dice"}, "measure has no effect with keep none"),
-        ({"clusters": "components"}, "clusters has no effect with keep none"),
-        ({"keep": "none,first"}, "keep must be first, longest"),
-    ],
-)
-def test_deduplicate__none_kept_of_near_duplicates(options, message):
-    with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.deduplicate(["a", "a"], **grouped(**{"method": "exact", "keep": "none"} | options))
 
 
 @each_of(

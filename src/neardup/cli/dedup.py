@@ -136,8 +136,6 @@ def _report(
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
         f"{scheme['ngram']}-grams{describe_weights(scheme)}; {coverage}"
     )
-    if summary["keep"] == "none":
-        similar = f"equal in all tokens by {scheme['tokenizer']}; every copy is removed"
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed "

@@ -107,13 +107,7 @@ class DedupOptions(
         default=None,
         metavar="N",
     )
-    differs = but(
-        occurrences={"usual": "set"},
-        keep={
-            "more": f"{KeepOptions.known['keep'].more} With --method exact also none: remove every "
-            "document that has an exact copy, and no near-duplicates.",
-        },
-    )
+    differs = but(occurrences={"usual": "set"})
 
 
 class PairOptions(

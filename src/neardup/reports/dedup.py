@@ -115,7 +115,7 @@ def dedup_report(
         headline = "No document read"
     chosen = removed.examples()
     examples = []
-    roles = ("Removed", "Copy" if summary["keep"] == "none" else "Stays")
+    roles = ("Removed", "Stays")
     for row, removal in removals.items():
         known = removal.similarity is not None
         title = f"{chosen[row]}: similarity " + (
@@ -280,8 +280,6 @@ _SHARED = {
 
 def _rule(summary: Mapping[str, Any]) -> str:
     threshold, measure = summary["threshold"], summary["measure"]
-    if summary["keep"] == "none":
-        return "All documents with the same tokens were removed; each names a copy."
     scheme = summary["scheme"]
     many = _UNITS.get(scheme["tokenizer"], "tokens")
     if scheme["ngram"] > 1:
@@ -296,8 +294,6 @@ def _rule(summary: Mapping[str, Any]) -> str:
 
 def _kept(summary: Mapping[str, Any]) -> str:
     keep = summary["keep"]
-    if keep == "none":
-        return ""
     rule = "the first one" if keep == "first" else f"the {keep} one"
     if ":" in keep or "," in keep:
         rule = f"the one by {keep}"

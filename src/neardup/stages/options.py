@@ -275,13 +275,9 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     if options.add:
         message = "add needs an index, to which what stays is added; name it with against"
         raise InvalidParameterError(message, "add", "against")
-    keep = parse_keep(options.keep, may_be_none=True)
-    if keep.keeps_none:
-        _check_copies(options)
-        options = options.but(threshold="1")
-    name, threshold = options.measure or "jaccard", options.threshold
-    if threshold is None:
-        threshold = "0.8"
+    keep = parse_keep(options.keep)
+    name = options.measure or "jaccard"
+    threshold = "0.8" if options.threshold is None else options.threshold
     occurrences = options.occurrences or "set"
     options = options.but(measure=name, threshold=threshold, occurrences=occurrences)
     measure = make_measure(name, threshold)
@@ -305,27 +301,6 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         filters_for=None if weighted or is_exact else measure,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
-
-
-def _check_copies(options: DedupOptions) -> None:
-    """Raise for near-duplicate options if no copy is kept.
-
-    A document similar to a removed one may have no similar document left.
-    """
-    if options.method != "exact":
-        message = (
-            "keep none removes exact copies, all of them, and no near-duplicates; choose method "
-            "exact, or keep first"
-        )
-        raise InvalidParameterError(message, "keep", "method")
-    # A preset may have chosen the threshold.
-    is_chosen = {
-        "measure": options.measure is not None,
-        "threshold": options.threshold is not None and options.preset is None,
-        "clusters": options.clusters != "survivors",
-    }
-    for name in filter(is_chosen.get, is_chosen):
-        raise no_effect(name, "with keep none, which removes exact copies", "keep first", "keep")
 
 
 def check_method(options: DedupOptions) -> None:

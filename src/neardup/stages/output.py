@@ -328,8 +328,6 @@ class ShownTexts:
         keepers: Iterable[int],
     ) -> None:
         removed, keepers = list(removed), list(keepers)
-        # The named keeper was removed, too, if none of equal documents stays.
-        self._kept: Side = "removed" if outcome.summary["keep"] == "none" else "kept"
         places = np.unique(np.array([*removed, *keepers], np.int64))
         rows = outcome.removed.take(places).to_pylist()
         self._rows = dict(zip(places.tolist(), rows, strict=True))
@@ -341,7 +339,7 @@ class ShownTexts:
             wanted.setdefault(("removed", row["file"]), set()).add(row["row"])
         for row in map(self._rows.__getitem__, keepers):
             if row["kept_in"] == "input":
-                wanted.setdefault((self._kept, row["kept_file"]), set()).add(row["kept_row"])
+                wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
             elif row["kept_in"] == "against":
                 other.update(ids_in_other(row["kept_id"]))
         for (side, file), numbers in wanted.items():
@@ -370,7 +368,7 @@ class ShownTexts:
         there = row["kept_file"], row["kept_row"]
         text = None
         if row["kept_in"] == "input":
-            text = self._texts.get((self._kept, *there))
+            text = self._texts.get(("kept", *there))
         elif row["kept_in"] == "against":
             ids = ids_in_other(row["kept_id"])
             texts = [self._other[each] for each in ids if each in self._other]

@@ -177,13 +177,7 @@ class DeduplicationResult(Selection):
     def _find_clusters(self) -> _Clusters:
         n_other, n_own = len(self._other), len(self._documents)
         own_numbers = np.arange(n_other, n_other + n_own, dtype=np.int64)
-        keepers = self._assignment.keepers
-        representatives = np.where(self._stays, own_numbers, keepers)
-        # If all equal documents are removed, the first represents the cluster.
-        own = np.flatnonzero(keepers >= n_other)
-        numbers = own + n_other
-        is_first = (keepers[keepers[own] - n_other] == numbers) & (keepers[own] > numbers)
-        representatives[own[is_first]] = numbers[is_first]
+        representatives = np.where(self._stays, own_numbers, self._assignment.keepers)
         sizes = np.bincount(representatives, minlength=n_other + n_own)
         ids = np.cumsum(sizes > 0) - 1
         # A document of the other collection is a member without a row.

@@ -292,8 +292,6 @@ class _Decided:
 
 
 def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan) -> _Decided:
-    if plan.keep.keeps_none:
-        return _Decided(plan, contents, Removals.joined([]))
     if plan.options.method == "exact":
         check_fits(contents, plan, engine.workspace, "method")
         return _Decided(plan, contents, choose_exactly(contents, plan, engine.runner))
@@ -311,8 +309,6 @@ def _conclude(
 ) -> DeduplicationResult:
     contents, index, plan = decided.contents, reference.index, decided.plan
     assignment = assign(contents, decided.removals)
-    if plan.keep.keeps_none:
-        assignment = assignment.with_firsts(contents.n_others)
     other, names = contents.other, None
     of_index: dict[str, Any] = {}
     if index is not None and contents.earlier is not None:
@@ -454,8 +450,7 @@ def deduplicate(
         ``ocr``, ``titles`` or ``code``: defaults for such texts.
     keep
         Keep order: ``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or
-        ``priority:COLUMN=A,B``; several, separated by commas, break ties. With method ``exact``
-        also ``none``: every document that has an exact copy is removed, and no near-duplicate.
+        ``priority:COLUMN=A,B``; several, separated by commas, break ties.
     clusters
         ``survivors``, or ``components``: one document of each connected component stays.
     recall
