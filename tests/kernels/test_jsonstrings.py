@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.files import jsonlines
@@ -243,3 +243,14 @@ def test_characters__however_they_are_written(string):
         # A place behind the end is ignored.
         assert np.minimum(places, len(written)).tolist() == expected
     assert jsonlines._length(written) == len(value)
+
+
+@examples(80)
+@given(st.lists(st.binary(max_size=90).map(lambda part: part[:20] * 7), max_size=8))
+@example([bytes([10, 11, 138, 10, 9]) * 40])
+def test_newlines(parts):
+    data = b"\n".join(parts)
+    room = np.full(len(data), -1, np.int64)
+    n = jsonstrings.find_newlines(np.frombuffer(data, np.uint8), room)
+    expected = [place + 1 for place, byte in enumerate(data) if byte == ord("\n")]
+    assert room[:n].tolist() == expected

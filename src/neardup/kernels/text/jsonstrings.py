@@ -1,4 +1,4 @@
-"""Check JSON objects, find member values, and write strings.
+"""Find lines, check JSON objects, find member values, and write strings.
 
 ``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept.
 """
@@ -19,9 +19,41 @@ _OPEN, _CLOSE, _OPEN_ARRAY, _CLOSE_ARRAY = 123, 125, 91, 93
 # vector code of it, unless the loop writes.
 _STRIDE, _LONG_STRIDE = 32, 64
 
-_ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
+_ONES, _1, _3 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(3)
+_NEWLINE, _NEWLINES = 10, _ONES * np.uint64(10)
 _QUOTES, _BACKSLASHES = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH)
 _SPACES = _ONES * np.uint64(32)
+
+
+@kernel
+def find_newlines(data: ConstBytes, ends: Int64s) -> np.int64:
+    """Write the position after each newline, and return their number.
+
+    ``ends`` has room for as many as ``data`` has bytes.
+    """
+    n, i, size = np.int64(0), np.int64(0), data.shape[0]
+    while i + _LONG_STRIDE <= size:
+        is_found = False
+        for k in range(_LONG_STRIDE):
+            is_found |= data[np.uint64(i + k)] == _NEWLINE
+        if is_found:
+            for step in range(i, i + _LONG_STRIDE, 8):
+                word = load_eight(data, np.uint64(step)) ^ _NEWLINES
+                # Bits of bytes above the first may be set without reason.
+                marks = (word - _ONES) & ~word & HIGH_BITS
+                while marks != 0:
+                    place = step + np.int64(np.uint64(trailing_zeros(marks)) >> _3)
+                    if data[place] == _NEWLINE:
+                        ends[n] = place + 1
+                        n += 1
+                    marks &= marks - _1
+        i += _LONG_STRIDE
+    while i < size:
+        if data[i] == _NEWLINE:
+            ends[n] = i + 1
+            n += 1
+        i += 1
+    return n
 
 
 @inlined
