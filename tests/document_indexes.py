@@ -49,17 +49,14 @@ QUERIES = [text_of(number) for number in (0, 1, 2, 4, 5, 6, 13, 20, 27, 40, 43)]
 
 @contextmanager
 def small_pieces(
-    *, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300, most_pending: int = 8
+    *, fanout: int = 3, memory_bytes: int = 800, block_bytes: int = 300, most_pending: int = 8
 ):
-    """Let few documents be many: for tiers, for sorted runs, for blocks and for tails."""
-    from neardup.documents.segment import new_segment
-
-    defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
+    """Let few documents be many: for tiers, for lists in files, for blocks and for tails."""
     with (
         patch("neardup.documents.index.FANOUT", fanout),
         patch("neardup.documents.index.MOST_PENDING", most_pending),
         patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
-        patch.dict(defaults, run_entries=run_entries),
+        patch("neardup.documents.segment.MEMORY_BYTES", memory_bytes),
     ):
         yield
 

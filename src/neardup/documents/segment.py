@@ -6,8 +6,8 @@ A segment never changes. Accessed parts are verified; large files are not read o
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -132,37 +132,9 @@ class EntryLists:
         return self._entries.part(int(self.starts[number]), int(self.starts[number + 1]))
 
 
-def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:
-    """Return the entries of keys of 32 bits, ascending."""
-    entries: Uint64s = (keys << _32) | rows.astype(np.uint64)
-    entries.sort()
-    return entries
-
-
-def merge(runs: Sequence[Uint64s], at_once: int) -> Iterator[Uint64s]:
-    """Merge ascending runs of entries, in parts of about ``at_once``.
-
-    Memory is 16 bytes per entry of a part; of mapped runs only the parts are read.
-    """
-    total = sum(map(len, runs))
-    n_parts = max(1, -(-total // at_once))
-    if len(runs) == 1 and n_parts == 1:
-        yield runs[0]
-        return
-    starts = [0] * len(runs)
-    for part in range(1, n_parts + 1):
-        # Keys are hashes, so that equal ranges have about equal shares.
-        bound = np.uint64(
-            min(part * (2**64 // n_parts) if part < n_parts else 2**64 - 1, 2**64 - 1)
-        )
-        stops = [len(run) if part == n_parts else int(np.searchsorted(run, bound)) for run in runs]
-        merged: Uint64s = np.concatenate(
-            [run[start:stop] for run, start, stop in zip(runs, starts, stops, strict=True)]
-        )
-        merged.sort(kind="stable")
-        if len(merged):
-            yield merged
-        starts = stops
+def entries_of(keys: Uint64s, rows: Int64s) -> Uint64s:
+    """Return the entries of keys of 32 bits."""
+    return (keys << _32) | rows.astype(np.uint64)
 
 
 # Blocks that stay decompressed, of some 16 kB each.
@@ -348,14 +320,14 @@ class DocumentSegment:
 
 # Writing a segment, batch after batch, within a bounded memory.
 
-# Entries that are sorted in memory; more of them go to files, as sorted runs.
-RUN_ENTRIES = 1 << 25
+# Memory of unsorted entries; more of them go to files, one for each list.
+MEMORY_BYTES = 1 << 28
 
 # Gone documents per block.
 _GONE_IN_BLOCK = 256
 
-# Entries of a list that are merged at once, and rows that are copied at once.
-_MERGED_AT_ONCE, _COPIED_AT_ONCE = 1 << 22, 1 << 14
+# Rows that are copied at once.
+_COPIED_AT_ONCE = 1 << 14
 
 
 class DocumentSegmentWriter:
@@ -365,13 +337,12 @@ class DocumentSegmentWriter:
     """
 
     def __init__(
-        self, writer: SegmentWriter, scheme: DocumentScheme, runner: Runner, run_entries: int
+        self, writer: SegmentWriter, lists: _Lists, scheme: DocumentScheme, runner: Runner
     ) -> None:
         self.n_documents = self._n_tokens = 0
         self._writer, self._scheme, self._runner = writer, scheme, runner
         self._id_types: list[pa.DataType] = []
-        n_lists = scheme.banding.bands + N_OTHER_LISTS
-        self._lists = _Runs(n_lists, writer.path.parent, runner, run_entries)
+        self._lists = lists
         self._blocks, self._gone = _NewBlocks(writer, "blocks"), _NewBlocks(writer, "gone")
         # Arrays of no documents, which give the types.
         filters = Filters(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int64))
@@ -390,7 +361,7 @@ class DocumentSegmentWriter:
     def add(self, batch: DocumentBatch) -> None:
         """Write the next documents."""
         for number, (keys, rows) in enumerate(batch.lists):
-            self._lists.add(number, sorted_entries(keys, rows + self.n_documents))
+            self._lists.add(number, entries_of(keys, rows + self.n_documents))
         if len(batch):
             self._id_types.append(batch.ids.type)
         self._append(as_text(batch.ids), batch.digests, batch.n_tokens, batch.filters)
@@ -438,7 +409,7 @@ class DocumentSegmentWriter:
         if not len(gone):
             return
         rows = np.arange(len(gone), dtype=np.int64) + self._gone.n_rows
-        self._lists.add(len(self._lists) - 1, sorted_entries(digests[:, 0] >> _32, rows))
+        self._lists.add(len(self._lists) - 1, entries_of(digests[:, 0] >> _32, rows))
         for start in range(0, len(gone), _GONE_IN_BLOCK):
             part = gone.slice(start, _GONE_IN_BLOCK).combine_chunks()
             self._gone.append(PackedBlock(pack_table(part), len(part)))
@@ -448,13 +419,11 @@ class DocumentSegmentWriter:
         append, starts = self._writer.append, [0]
         for name in ("entries", "fences"):
             append(name, np.empty(0, np.uint64))
-        for number, parts in enumerate(self._lists.merged()):
-            n = 0
-            for part in parts:
-                append("entries", part)
-                append("fences", part[-n % kernel.PAGE :: kernel.PAGE])
-                n += len(part)
-            starts.append(starts[-1] + n)
+        numbers = range(len(self._lists))
+        for number, entries in enumerate(self._runner.map(self._lists.read, numbers)):
+            append("entries", entries)
+            append("fences", entries[:: kernel.PAGE])
+            starts.append(starts[-1] + len(entries))
             self._runner.report("lists", number + 1, len(self._lists))
         append("list-starts", np.array(starts, np.int64))
         id_type = common_id_type(self._id_types)
@@ -463,16 +432,14 @@ class DocumentSegmentWriter:
 
 @contextmanager
 def new_segment(
-    folder: Path,
-    name: str,
-    scheme: DocumentScheme,
-    runner: Runner,
-    *,
-    run_entries: int = RUN_ENTRIES,
+    folder: Path, name: str, scheme: DocumentScheme, runner: Runner
 ) -> Iterator[DocumentSegmentWriter]:
     """Write a segment of a locked index, complete after ``finish``."""
-    with SegmentWriter(folder, name, page_bytes=SMALL_PAGE, direct="blocks") as writer:
-        yield DocumentSegmentWriter(writer, scheme, runner, run_entries)
+    with (
+        SegmentWriter(folder, name, page_bytes=SMALL_PAGE, direct="blocks") as writer,
+        closing(_Lists(scheme.banding.bands + N_OTHER_LISTS, writer.path.parent)) as lists,
+    ):
+        yield DocumentSegmentWriter(writer, lists, scheme, runner)
 
 
 class _NewBlocks:
@@ -490,53 +457,36 @@ class _NewBlocks:
         self._writer.append(f"{self._name}-rows", np.array([self.n_rows]))
 
 
-class _Runs:
-    """Sorted runs of all lists' entries, in memory or files."""
+class _Lists:
+    """Entries of all lists, in memory or in a file for each list."""
 
-    def __init__(self, n_lists: int, folder: Path, runner: Runner, most: int) -> None:
-        self._pieces: list[list[Uint64s]] = [[] for _ in range(n_lists)]
-        self._files: list[tuple[Uint64s, Int64s]] = []
-        self._folder, self._runner, self._most = folder, runner, most
-        self._n_entries = 0
+    def __init__(self, n_lists: int, folder: Path) -> None:
+        self._folder = folder
+        most = max(MEMORY_BYTES // n_lists, 1)
+        self._spools = [
+            tempfile.SpooledTemporaryFile(most, dir=str(folder))  # noqa: SIM115 - closed by close
+            for _ in range(n_lists)
+        ]
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._spools)
 
-    def add(self, number: int, run: Uint64s) -> None:
-        """Add ascending entries of a list, writing runs if many."""
-        if len(run):
-            self._pieces[number].append(run)
-            self._n_entries += len(run)
-        if self._n_entries >= self._most:
-            self._spill()
+    def add(self, number: int, entries: Uint64s) -> None:
+        """Add entries of a list in any order."""
+        with translated(self._folder):
+            self._spools[number].write(entries.data)
 
-    def _spill(self) -> None:
-        starts = [0]
-        with translated(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
-            for run in self._runner.map(_joined, self._pieces):
-                file.write(run.data)
-                starts.append(starts[-1] + len(run))
-            file.flush()
-            mapped: Uint64s = np.memmap(file, np.uint64, mode="r")
-        self._files.append((mapped, np.array(starts, np.int64)))
-        self._pieces = [[] for _ in self._pieces]
-        self._n_entries = 0
+    def read(self, number: int) -> Uint64s:
+        """Return all entries of a list, ascending."""
+        spool = self._spools[number]
+        with translated(self._folder):
+            spool.seek(0)
+            entries = np.frombuffer(spool.read(), np.uint64)
+        return np.sort(entries)
 
-    def merged(self) -> Iterator[Iterator[Uint64s] | Sequence[Uint64s]]:
-        if not self._files:
-            yield from (
-                [run] if len(run) else [] for run in self._runner.map(_joined, self._pieces)
-            )
-            return
-        for number, pieces in enumerate(self._pieces):
-            runs = [mapped[starts[number] : starts[number + 1]] for mapped, starts in self._files]
-            runs.append(_joined(pieces))
-            yield merge(runs, _MERGED_AT_ONCE)
-
-
-def _joined(pieces: Sequence[Uint64s]) -> Uint64s:
-    if len(pieces) == 1:
-        return pieces[0]
-    joined: Uint64s = np.concatenate([np.empty(0, np.uint64), *pieces])
-    joined.sort()
-    return joined
+    def close(self) -> None:
+        """Remove all files."""
+        for spool in self._spools:
+            # A full disk refuses to write what is not needed any more.
+            with suppress(OSError):
+                spool.close()

@@ -302,8 +302,11 @@ class SegmentWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
-        self._part.unlink(missing_ok=True)
+        # Nothing more is needed of the files; the next change of the index removes one that stays.
+        with contextlib.suppress(OSError):
+            self._stack.close()
+        with contextlib.suppress(OSError):
+            self._part.unlink(missing_ok=True)
 
     def append(self, name: str, array: AnyArray) -> None:
         """Write the next rows of an array, with uniform types."""

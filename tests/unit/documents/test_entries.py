@@ -1,4 +1,4 @@
-"""Runs of entries are merged as if all were sorted at once, and keys found in all of them."""
+"""Keys are found in all lists of entries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_find__checks_all_pages_of_many_keys_at_once(tmp_path, room):
     lists = [rng.integers(0, 2**32, 4000, dtype=np.uint64) for _ in range(3)]
     rows = np.arange(4000, dtype=np.int64)
     starts = np.arange(4, dtype=np.int64) * 4000
-    every = np.concatenate([segment.sorted_entries(keys, rows) for keys in lists])
+    every = np.concatenate([np.sort(segment.entries_of(keys, rows)) for keys in lists])
     page_starts, bounds = segment.bounds_of_pages(starts)
     with SegmentWriter(tmp_path, "s", page_bytes=SMALL_PAGE) as writer:
         writer.append("entries", every)

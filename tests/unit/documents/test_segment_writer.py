@@ -34,10 +34,10 @@ def made(folder, options, **pieces):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [OPTIONS, WEIGHTED], ids=["jaccard", "weighted"])
-def test_runs__in_files_are_as_in_memory(tmp_path, options):
-    expected = made(tmp_path / "memory", options, run_entries=1 << 25)
-    for number, run_entries in enumerate((1, 7000)):
-        assert made(tmp_path / str(number), options, run_entries=run_entries) == expected
+def test_lists__in_files_are_as_in_memory(tmp_path, options):
+    expected = made(tmp_path / "memory", options, memory_bytes=1 << 28)
+    for number, memory_bytes in enumerate((1, 50_000)):
+        assert made(tmp_path / str(number), options, memory_bytes=memory_bytes) == expected
     assert not [name for name in tree(tmp_path) if ".part" in name]
 
 
