@@ -33,10 +33,11 @@ def find_newlines(data: ConstBytes, ends: Int64s) -> np.int64:
     """
     n, i, size = np.int64(0), np.int64(0), data.shape[0]
     while i + _LONG_STRIDE <= size:
-        is_found = False
+        # Bytes, because the compiler makes no vector code of truth values.
+        found = np.uint8(0)
         for k in range(_LONG_STRIDE):
-            is_found |= data[np.uint64(i + k)] == _NEWLINE
-        if is_found:
+            found |= np.uint8(data[np.uint64(i + k)] == _NEWLINE)
+        if found != 0:
             for step in range(i, i + _LONG_STRIDE, 8):
                 word = load_eight(data, np.uint64(step)) ^ _NEWLINES
                 # Bits of bytes above the first may be set without reason.
