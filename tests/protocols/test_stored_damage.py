@@ -92,6 +92,26 @@ def flips(*paths: str) -> Damage:
     return lambda rng: flip(*paths, rng=rng)
 
 
+def flips_or_cuts(path: str) -> Damage:
+    """Flip a bit of a file, or cut it off, lengthen or remove it."""
+
+    def change(rng: random.Random) -> None:
+        files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+        file = rng.choice(files)
+        content = file.read_bytes()
+        match rng.randrange(4):
+            case 0:
+                file.write_bytes(content[: rng.randrange(len(content) + 1)])
+            case 1:
+                file.write_bytes(content + b"\0")
+            case 2 if file.name != "index.sqlite-wal":
+                file.unlink()
+            case _:
+                flip(path, rng=rng)
+
+    return change
+
+
 def flip_pages(path: str) -> Damage:
     """Flip a bit of the pages of a Parquet file; no checksum covers its end."""
 
@@ -195,7 +215,7 @@ def document_index(**how: Any) -> Stored:
             found = index.search(ROWS).table.to_pylist()
             return found, [index.get(row["id"]) for row in ROWS if row["id"] in index]
 
-    return Stored(flips("index"), [use])
+    return Stored(flips_or_cuts("index"), [use])
 
 
 def passage_index() -> Stored:
@@ -206,7 +226,7 @@ def passage_index() -> Stored:
     def use() -> Any:
         return neardup.PassageIndex.open("index").search(ROWS).table.to_pylist()
 
-    return Stored(flips("index"), [use])
+    return Stored(flips_or_cuts("index"), [use])
 
 
 def sketches() -> Stored:

@@ -55,9 +55,6 @@ from neardup.tables import (
 _PAIRS_AT_ONCE = 1 << 14
 _SHINGLES_AT_ONCE = 1 << 21
 
-# Documents that are signed at once.
-_SIGNED_AT_ONCE = 1 << 12
-
 _FEW = 2
 
 _NOTHING: Uint32s = np.empty(0, np.uint32)

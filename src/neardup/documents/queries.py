@@ -31,7 +31,6 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
-    places_of_lists,
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
@@ -170,36 +169,20 @@ def make_queries(
     """
     digests = digest_token_lists(token_lists)
     n_tokens: Int64s = token_lists.offsets[1:] - token_lists.offsets[:-1]
+    sets: ShingleSets | WeightedSets | None = None
+    filters = None
     if scheme.weighted is not None:
-        weighted = weighted_sets(token_lists, scheme.shingles, scheme.weighted)
-        return queries_of_weighted_sets(n_tokens, digests, weighted, scheme)
-    lists = shingle_lists(token_lists, scheme.shingles)
-    return queries_of_sets(n_tokens, digests, lists, scheme, with_sets=with_sets)
-
-
-def queries_of_sets(
-    n_tokens: Int64s,
-    digests: Uint64s,
-    lists: ShingleLists,
-    scheme: DocumentScheme,
-    *,
-    with_sets: bool = True,
-) -> Queries:
-    """Sign sets for an index, given their elements."""
-    sets = sort_lists(lists) if with_sets else None
-    signatures = minhash_signatures(lists, scheme.minhash)
+        assert isinstance(scheme.minhash, WeightedMinHashScheme)
+        sets = weighted_sets(token_lists, scheme.shingles, scheme.weighted)
+        signatures = weighted_signatures(sets, scheme.minhash)
+    else:
+        lists = shingle_lists(token_lists, scheme.shingles)
+        if with_sets:
+            sets = sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
+        signatures = minhash_signatures(lists, scheme.minhash)
+        filters = make_filters(lists, scheme.measure)
     keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
-    return Queries(n_tokens, digests, keys, make_filters(lists, scheme.measure), sets)
-
-
-def queries_of_weighted_sets(
-    n_tokens: Int64s, digests: Uint64s, sets: WeightedSets, scheme: DocumentScheme
-) -> Queries:
-    """Sign weighted sets for an index, given their elements."""
-    assert isinstance(scheme.minhash, WeightedMinHashScheme)
-    signatures = weighted_signatures(sets, scheme.minhash)
-    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
-    return Queries(n_tokens, digests, keys, None, sets)
+    return Queries(n_tokens, digests, keys, filters, sets)
 
 
 def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
@@ -209,17 +192,6 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
         return weighted_sets(tokens, scheme.shingles, scheme.weighted)
     lists = shingle_lists(tokens, scheme.shingles)
     return sorted_in_place(lists)
-
-
-def lists_of_sets(sets: ShingleSets) -> ShingleLists:
-    """Return the elements of sets as consecutive lists for signing."""
-    places, offsets = places_of_lists(sets.starts, sets.sizes)
-    return ShingleLists(sets.values[places], offsets)
-
-
-def sort_lists(lists: ShingleLists) -> ShingleSets:
-    """Return the distinct elements of each list, ascending."""
-    return sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
 
 
 def join_queries(parts: Sequence[Queries]) -> Queries:

@@ -19,11 +19,7 @@ from neardup.documents.queries import (
     N_OTHER_LISTS,
     OF_IDS,
     Found,
-    Queries,
     Sought,
-    lists_of_sets,
-    queries_of_sets,
-    queries_of_weighted_sets,
 )
 from neardup.documents.records import Block, DocumentBatch, PackedBlock, sets_of_indexed
 from neardup.documents.scheme import DocumentScheme
@@ -281,13 +277,6 @@ class DocumentSegment:
             is_whole = stop - start == len(block)
             yield block.table if is_whole else block.table.take(pa.array(rows[start:stop] - first))
             start = stop
-
-    def signed(self, rows: Int64s) -> Queries:
-        """Sign ascending rows again."""
-        n_tokens, digests, sets = self.n_tokens_of(rows), self.digests_of(rows), self.sets_of(rows)
-        if isinstance(sets, WeightedSets):
-            return queries_of_weighted_sets(n_tokens, digests, sets, self.scheme)
-        return queries_of_sets(n_tokens, digests, lists_of_sets(sets), self.scheme)
 
     def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[PackedBlock]:
         """Yield packed records of ascending rows, reusing whole blocks."""
