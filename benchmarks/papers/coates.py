@@ -19,7 +19,7 @@ from benchmarks.corpora.texts import draw_text, make_texts
 from benchmarks.measuring.clocks import fastest
 from benchmarks.papers.experiments import Row, make_parser, run_parts
 from benchmarks.papers.minhash import candidate_pairs
-from neardup.matching.bands import Banding
+from neardup.matching.buckets import Banding
 from neardup.sketches.edit import (
     EditScheme,
     edit_signatures,

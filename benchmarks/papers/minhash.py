@@ -19,7 +19,7 @@ from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.experiments import Row, make_parser, run_parts
-from neardup.matching.bands import Banding, choose_banding
+from neardup.matching.buckets import Banding, choose_banding
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from neardup.jobs.report import report, review
     from neardup.jobs.similarity import extract, similarity
     from neardup.jobs.sketch import sketch
-    from neardup.matching.bands import Banding, choose_banding
+    from neardup.matching.buckets import Banding, choose_banding
     from neardup.options.groups import ReadOptions, RunOptions, TextOptions
     from neardup.service.client import connect
     from neardup.stages.sketches import Sketches
@@ -92,14 +92,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Banding": "neardup.matching.bands",
+    "Banding": "neardup.matching.buckets",
     "DocumentIndex": "neardup.jobs.index.documents",
     "PassageIndex": "neardup.jobs.index.passages",
     "ReadOptions": "neardup.options.groups",
     "RunOptions": "neardup.options.groups",
     "TextOptions": "neardup.options.groups",
     "align": "neardup.jobs.align",
-    "choose_banding": "neardup.matching.bands",
+    "choose_banding": "neardup.matching.buckets",
     "compare": "neardup.jobs.compare",
     "connect": "neardup.service.client",
     "cut": "neardup.jobs.cut.cut",

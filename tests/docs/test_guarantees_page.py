@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from neardup.matching.bands import choose_banding
+from neardup.matching.buckets import choose_banding
 from neardup.matching.measures import make_measure
 from neardup.sketches.minhash import SuperShingleRule
 from neardup.text.forms import Normalisation

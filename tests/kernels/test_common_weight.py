@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join.overlap import Threshold, common_weight, score_pairs
-from neardup.matching.measures import WeightedJaccard
-from neardup.matching.verify import measure_sets
+from neardup.matching.measures import WeightedJaccard, measure_sets
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
 from tests.oracles.weighted import weighted_jaccard

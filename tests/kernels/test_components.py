@@ -9,7 +9,7 @@ from neardup.kernels.bucket import components
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
-from neardup.matching.verify import measure_sets
+from neardup.matching.measures import measure_sets
 from tests.arrays import CODES, make_buckets, make_sets, random_labels
 from tests.each import each_of
 from tests.oracles import components as oracle

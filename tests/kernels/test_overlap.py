@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join import overlap
-from neardup.matching.verify import measure_sets
+from neardup.matching.measures import measure_sets
 from tests.arrays import CODES, make_sets
 from tests.each import each_of
 from tests.oracles import measures as oracle

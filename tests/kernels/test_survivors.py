@@ -8,7 +8,7 @@ from neardup.kernels.bucket import survivors
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
-from neardup.matching.verify import measure_sets
+from neardup.matching.measures import measure_sets
 from tests.arrays import CODES, make_buckets, make_sets, make_weighted_sets
 from tests.each import each_of
 from tests.oracles.measures import WEIGHTED, rank_of_sets

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.buckets import Banding, check_banding, choose_banding
 from tests.each import each_of
 from tests.oracles import curve
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.matching.buckets import list_full_keys
-from neardup.matching.measures import make_measure
+from neardup.matching.measures import CandidateSets, make_measure
 from neardup.matching.survivors import choose_survivors, join_components
-from neardup.matching.verify import CandidateSets
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of

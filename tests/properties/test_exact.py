@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import neardup
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
-from neardup.matching.measures import Containment, Jaccard, make_measure
+from neardup.matching.measures import CandidateSets, Containment, Jaccard, make_measure
 from neardup.matching.survivors import choose_survivors, join_components
-from neardup.matching.verify import CandidateSets
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import wilson_intervals
 from tests.arrays import make_sets

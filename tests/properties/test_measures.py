@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.measures import MEASURES, make_measure
-from neardup.matching.verify import score_pairs
+from neardup.matching.measures import MEASURES, make_measure, score_pairs
 from neardup.options.kinds import exact_fraction
 from tests.arrays import make_sets
 from tests.each import each_of

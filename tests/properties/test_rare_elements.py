@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from neardup.matching import survivors
 from neardup.matching.buckets import list_full_keys, list_prefixes
-from neardup.matching.measures import make_measure
+from neardup.matching.measures import CandidateSets, make_measure, measure_sets
 from neardup.matching.survivors import (
     choose_survivors,
     count_candidates,
     join_components,
     rank_documents,
 )
-from neardup.matching.verify import CandidateSets, measure_sets
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of

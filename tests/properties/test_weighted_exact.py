@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import neardup
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
-from neardup.matching.measures import WeightedJaccard
+from neardup.matching.measures import CandidateSets, WeightedJaccard
 from neardup.matching.survivors import choose_survivors, join_components
-from neardup.matching.verify import CandidateSets
 from neardup.runs.runner import Runner
 from tests.arrays import make_weighted_sets
 from tests.calls import grouped

@@ -10,9 +10,8 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import list_keys
-from neardup.matching.measures import MEASURE_NAMES, MEASURES
+from neardup.matching.measures import MEASURE_NAMES, MEASURES, CandidateSets, overlaps_at_threshold
 from neardup.matching.survivors import choose_survivors
-from neardup.matching.verify import CandidateSets, overlaps_at_threshold
 from neardup.options.choices import DocumentMeasure, PairMeasure
 from neardup.options.kinds import Choice
 from tests.arrays import (

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.common.hashing import mix_words
-from neardup.matching.bands import Banding, choose_banding
-from neardup.matching.buckets import bucket_documents
+from neardup.matching.buckets import Banding, bucket_documents, choose_banding
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists

@@ -34,7 +34,7 @@ from neardup.options.option import Options, but, option
 from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
-    from neardup.matching.bands import Banding
+    from neardup.matching.buckets import Banding
     from neardup.matching.measures import Measure
 
 

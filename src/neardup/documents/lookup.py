@@ -36,8 +36,7 @@ from neardup.index.index import OpenIndex
 from neardup.index.segments import check_all, open_segment, unpack_table
 from neardup.index.store import Contents
 from neardup.matching.buckets import join_filters, sieve_pairs
-from neardup.matching.measures import Cosine, Measure
-from neardup.matching.verify import overlaps_at_threshold
+from neardup.matching.measures import Cosine, Measure, overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
 from neardup.tables import (

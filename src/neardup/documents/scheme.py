@@ -11,7 +11,7 @@ from typing import Any, Final
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.index.index import check_restored, described_tokenizer
-from neardup.matching.bands import Banding
+from neardup.matching.buckets import Banding
 from neardup.matching.measures import Measure, Number, make_measure
 from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import ShingleOptions

@@ -21,8 +21,7 @@ from neardup.jobs.compare_result import (
     SharedPassage,
     TextSize,
 )
-from neardup.matching.measures import SET_MEASURES, WeightedJaccard
-from neardup.matching.verify import similarity_of_two
+from neardup.matching.measures import SET_MEASURES, WeightedJaccard, similarity_of_two
 from neardup.options.choices import Number
 from neardup.options.documents import CompareOptions
 from neardup.options.groups import RunOptions, ShingleOptions, TextOptions, TokenOptions

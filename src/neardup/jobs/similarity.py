@@ -13,8 +13,14 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
-from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
-from neardup.matching.verify import similar_to_first, similarity_of_two
+from neardup.matching.measures import (
+    MEASURES,
+    Measure,
+    Overlap,
+    rank_fractions,
+    similar_to_first,
+    similarity_of_two,
+)
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction

@@ -18,9 +18,8 @@ from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.types import sealed
 from neardup.matching.join import count_words, cut_runs, rank_sets
-from neardup.matching.measures import Measure
+from neardup.matching.measures import CandidateSets, Measure, SetCache, measure_sets, score_pairs
 from neardup.matching.set_join import make_parities
-from neardup.matching.verify import CandidateSets, SetCache, measure_sets, score_pairs
 from neardup.tables import (
     EarlierKeepers,
     Floats,

@@ -54,7 +54,7 @@ from neardup.text.weighting import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.matching.bands import Banding
+    from neardup.matching.buckets import Banding
 
 
 # Bytes of text per kernel call, so that tokens and shingles are still in the processor's cache for

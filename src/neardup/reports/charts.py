@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from neardup.matching.bands import Banding
+from neardup.matching.buckets import Banding
 from neardup.matching.measures import make_measure
 from neardup.reports.text import escape_text, shortened
 from neardup.tables import Floats, Int64s

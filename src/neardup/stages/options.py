@@ -24,7 +24,7 @@ from neardup.errors import (
 from neardup.files.rawrows import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import path_of
-from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.buckets import Banding, check_banding, choose_banding
 from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.matching.buckets import list_full_keys
-from neardup.matching.verify import CandidateSets
+from neardup.matching.measures import CandidateSets
 from neardup.tables import ShingleSets
 
 

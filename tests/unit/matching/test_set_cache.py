@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.matching.verify import CandidateSets, SetCache, measure_sets
+from neardup.matching.measures import CandidateSets, SetCache, measure_sets
 from neardup.tables import WeightedSets
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of

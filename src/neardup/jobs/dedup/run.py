@@ -20,8 +20,7 @@ from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inpu
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.buckets import list_prefixes
-from neardup.matching.measures import Measure
-from neardup.matching.verify import overlaps_at_threshold
+from neardup.matching.measures import Measure, overlaps_at_threshold
 from neardup.options.choices import (
     Clusters,
     Data,

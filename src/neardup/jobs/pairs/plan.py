@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.bands import Banding
+from neardup.matching.buckets import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, EditThreshold, Measure
 from neardup.options.choices import Algorithm
