@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import cache
 from typing import Any
 
 
@@ -30,6 +31,7 @@ class _WithoutPandas:
             raise ModuleNotFoundError(message, name=name)
 
 
+@cache
 def hide_pandas() -> None:
     """Keep Arrow from loading pandas in this process.
 

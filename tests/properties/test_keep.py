@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import columns_of_order
 from neardup.files.rows import order_of as together
-from neardup.matching.keep import KeepPolicy, join_order_columns, parse_keep
+from neardup.reading.catalogue import KeepPolicy, join_order_columns, parse_keep
 from tests.each import each_of
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=20)

@@ -23,10 +23,9 @@ from neardup.engine.engine import (
 from neardup.files.rows import Source
 from neardup.kernels.bucket.components import find_roots, union_edges
 from neardup.matching.buckets import list_full_keys, list_prefixes, sieve_components, star_edges
-from neardup.matching.keep import KeepPolicy
 from neardup.matching.measures import CandidateSets
 from neardup.matching.survivors import Progress, choose_survivors, join_components
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, KeepPolicy
 from neardup.reading.passes import ContentTable, assign_firsts, read_comparable
 from neardup.reading.sign import (
     NO_KEY,

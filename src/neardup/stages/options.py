@@ -25,7 +25,6 @@ from neardup.files.rawrows import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import path_of
 from neardup.matching.buckets import Banding, check_banding, choose_banding
-from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.options.groups import (
@@ -37,7 +36,7 @@ from neardup.options.groups import (
     WeightOptions,
 )
 from neardup.options.option import no_effect
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, KeepPolicy, parse_keep
 from neardup.reading.sign import ReadingPlan, with_frequencies
 from neardup.runs.progress import job_logger
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme

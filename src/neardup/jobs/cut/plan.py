@@ -12,7 +12,6 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock, Source
-from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.options.choices import CutUnit
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TokenOptions
@@ -23,7 +22,7 @@ from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.plan import make_search_plan
 from neardup.passages.windows import PassageScheme
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, KeepPolicy, parse_keep
 from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import DedupPlan, columns_of, other_columns_of, plan_deduplication
 from neardup.tables import Bools, Floats, Int64s, Rows

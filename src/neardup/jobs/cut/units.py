@@ -20,7 +20,7 @@ from neardup.jobs.cut.plan import (
     read_collections,
 )
 from neardup.kernels.text import tokens
-from neardup.matching.keep import KeepPolicy
+from neardup.reading.catalogue import KeepPolicy
 from neardup.reading.passes import Parts, collections_of_parts
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, sign_block
 from neardup.stages.decide import assign, choose_by_buckets, find_contents

@@ -22,10 +22,9 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import SharedIndex
 from neardup.index.index import IndexSource, check_unknown
 from neardup.index.store import created_index, index_named
-from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
-from neardup.reading.catalogue import Catalogue, IdLookup
+from neardup.reading.catalogue import Catalogue, IdLookup, parse_keep
 from neardup.reading.sign import (
     ReadingPlan,
     SignedBatches,
