@@ -153,62 +153,6 @@ def test_align__one_collection_finds_both_ways():
         ]
 
 
-PLACES = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity")
-
-
-def rows_of(table):
-    return [tuple(row[name] for name in PLACES) for row in table.to_pylist()]
-
-
-@given(collections(), collections(), st.sampled_from(["0.5", "0.8"]))
-@examples(40)
-def test_align__contained_in_either(ones, others, threshold):
-    """Of the document's: the queries are looked up the other way round. Of either: both ways."""
-    ones, others = ([make_text(each) for each in some] for some in (ones, others))
-    options = {"threshold": threshold, "min_tokens": 4, "idf": "unary"}
-    with no_waiting(), patch(MOST_TIMES, 3):
-        forth, back, of_doc, of_either = (
-            neardup.align(a, b, **grouped(measure=measure, **options))
-            for a, b, measure in (
-                (ones, others, "containment"),
-                (others, ones, "containment"),
-                (ones, others, "doc-containment"),
-                (ones, others, "max-containment"),
-            )
-        )
-    turned = [(*row[3:6], *row[:3], row[6]) for row in rows_of(back.passages)]
-    by_place = sorted(turned, key=lambda row: (int(row[0]), row[1], int(row[3]), row[4], row[2]))
-    found = rows_of(of_doc.passages)
-    assert sorted(found) == sorted(set(by_place))
-    assert [row[:2] for row in found] == [row[:2] for row in by_place]
-    both = rows_of(forth.passages) + turned
-    either = rows_of(of_either.passages)
-    assert set(either) <= set(both)
-    for row in both:
-        assert any(has_half(other, row) for other in either)
-    for i, one in enumerate(either):
-        assert not any(has_half(one, other) and has_half(other, one) for other in either[i + 1 :])
-    assert of_either.summary["passages"] == len(either)
-    assert of_doc.summary["documents"] == [len(ones), len(others)]
-
-
-def has_half(one, other):
-    """Whether a row is of the same texts as another, and has half of it in both."""
-    return (one[0], one[3]) == (other[0], other[3]) and all(
-        2 * (min(one[i + 1], other[i + 1]) - max(one[i], other[i])) >= other[i + 1] - other[i]
-        for i in (1, 4)
-    )
-
-
-def test_align__earlier_one_is_the_query_of_either():
-    words = [f"w{i}" for i in range(200)]
-    long, short = " ".join(words), " ".join(words[20:180:3])
-    for texts in ([long, short], [short, long]):
-        found = neardup.align(texts, measure="max-containment")
-        assert [row[0::3] for row in rows_of(found.passages)] == [("0", "1", 1.0)]
-        assert found.summary["aligned_documents"] == 2
-
-
 def test_align__what_has_no_effect_with_containment(tmp_path):
     text = " ".join(f"w{i}" for i in range(60))
     index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=20)
@@ -218,7 +162,5 @@ def test_align__what_has_no_effect_with_containment(tmp_path):
     ):
         with pytest.raises(neardup.InvalidParameterError, match=message):
             neardup.align([text], [text] if "within" not in options else None, **grouped(**options))
-    with pytest.raises(neardup.InvalidParameterError, match="give these documents instead"):
-        neardup.align([text], index, measure="doc-containment")
     with pytest.raises(neardup.InvalidParameterError, match="recall has no effect"):
         index.search([text], measure="containment", recall="0.9")

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import neardup
-from neardup.options.choices import AlignMeasure, Occurrences, SetMeasure
+from neardup.options.choices import Occurrences, PassageMeasure, SetMeasure
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
 from tests.each import each_of
@@ -48,7 +48,7 @@ def check_removed(n, **options):
 def check_aligned(n, **options):
     found = neardup.align([TEXT] * n, **grouped(workers=1, min_tokens=8, **options)).passages
     assert pairs_of(found, "query_id", "doc_id") == set(combinations(range(n), 2))
-    is_both_ways = options["measure"] in ("containment", "doc-containment")
+    is_both_ways = options["measure"] == "containment"
     assert len(found) == n * (n - 1) // (1 if is_both_ways else 2)
     assert set(found["similarity"].to_pylist()) == {1.0}
 
@@ -89,13 +89,13 @@ def test_deduplicate__equal_texts_with_weights(n, tf, idf):
 
 @pytest.mark.slow
 @each_of("n", NUMBERS)
-@each_of("measure", get_args(AlignMeasure))
+@each_of("measure", get_args(PassageMeasure))
 def test_align__equal_texts(n, measure):
     check_aligned(n, measure=measure)
 
 
 @pytest.mark.slow
-@each_of("measure", get_args(AlignMeasure))
+@each_of("measure", get_args(PassageMeasure))
 @each_of(("tf", "idf"), WEIGHTS)
 def test_align__few_equal_texts_with_weights(measure, tf, idf):
     check_aligned(3, measure=measure, tf=tf, idf=idf)
@@ -105,7 +105,7 @@ def test_align__few_equal_texts_with_weights(measure, tf, idf):
 @each_of(("n", "tf", "idf"), [(n, *weights) for n in NUMBERS for weights in WEIGHTS])
 def test_align__equal_texts_with_weights(n, tf, idf):
     """With every weight each number of texts and each measure, and both with each other."""
-    measures = get_args(AlignMeasure)
+    measures = get_args(PassageMeasure)
     number = (n + WEIGHTS.index((tf, idf))) % len(measures)
     check_aligned(n, measure=measures[number], tf=tf, idf=idf)
 
@@ -114,7 +114,7 @@ def test_align__equal_texts_with_weights(n, tf, idf):
 @each_of("idf", INVERSE_FREQUENCIES)
 def test_equal_texts__within_memory(idf):
     with spilling(16_000_000, 2000):
-        for measure in get_args(AlignMeasure):
+        for measure in get_args(PassageMeasure):
             check_aligned(6, measure=measure, idf=idf)
         check_pairs(6, measure=WEIGHTED, idf=idf)
         check_removed(6, measure=WEIGHTED, idf=idf)
@@ -144,5 +144,5 @@ def test_align__copies_in_a_text_that_all_have_are_found():
     """Four of five texts are equal, and one has a word of its own."""
     [first, *rest] = ["one", *WORDS[1:]]
     texts = [" ".join([*WORDS, "z"])] * 4 + [" ".join([first, *rest, "z"])]
-    found = neardup.align(texts, measure="max-containment", min_tokens=8).passages
+    found = neardup.align(texts, measure="containment", min_tokens=8).passages
     assert pairs_of(found, "query_id", "doc_id") == set(combinations(range(5), 2))

@@ -14,7 +14,7 @@ import pytest
 
 import neardup
 import neardup.cli
-from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from neardup.errors import InvalidInputError, NeardupError
 from tests.calls import grouped
 from tests.spark import on_session
 from tests.spark.conftest import cut_small
@@ -28,10 +28,6 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "two": (("own", "other.jsonl"), {"with_text": True}),
     "one": (("own",), {"summary": "documents"}),
     "within": (("own",), {"within": True, "max_documents": 4, "with_text": True}),
-    "exchanged": (
-        ("own", "other.jsonl"),
-        {"measure": "doc-containment", "threshold": "0.6", "summary": "documents"},
-    ),
     "hits": (("own",), {"hits": 3, "num_perm": 16}),
     "ignored": (("own", "other.jsonl"), {"ignore": "form.txt", "summary": "documents"}),
     "places": (("own", "other.jsonl"), {"place_marker": r"(c\d+)", "with_text": True}),
@@ -184,8 +180,6 @@ def test_refuses(in_process, texts, tmp_path):
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not an index"):
         on_session.align(in_process, own, tmp_path / "index")
-    with pytest.raises(InvalidParameterError, match="doc-containment"):
-        on_session.align(in_process, own, str(texts / "index"), measure="doc-containment")
 
 
 @pytest.mark.kills

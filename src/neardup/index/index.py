@@ -263,15 +263,15 @@ class Addition:
     """Count additions to an index, rejecting known and repeated ids.
 
     ``n_short`` documents have some tokens, but fewer than ``least``, the length of a passage or
-    shingle; ``n_ignored`` tokens were removed from texts before. ``scheme`` is the scheme of the
-    index, which had no documents if it ``was_empty``. ``denied`` documents were left out.
+    shingle. ``scheme`` is the scheme of the index, which had no documents if it ``was_empty``.
+    ``denied`` documents were left out.
 
     Memory: the ids, and 16 bytes per id while ids are compared.
     """
 
     def __init__(self, index: OpenIndex[Any, Any], columns: ColumnNames, least: int) -> None:
         self.columns, self.scheme, self.was_empty = columns, index.scheme, not index.n_documents
-        self.n_documents = self.n_tokens = self.n_empty = self.n_short = self.n_ignored = 0
+        self.n_documents = self.n_tokens = self.n_empty = self.n_short = 0
         self.skipped: list[tuple[str, int, str]] = []
         self.denied: list[Any] = []
         self._index, self._least, self._next_look = index, least, FIRST_LOOK
@@ -284,7 +284,6 @@ class Addition:
         places: RowPlaces,
         n_tokens: Int64s,
         skipped: Sequence[tuple[str, int, str]],
-        n_ignored: int = 0,
     ) -> None:
         """Count the next documents, and raise for ids already indexed.
 
@@ -297,7 +296,6 @@ class Addition:
         self.n_tokens += int(n_tokens.sum())
         self.n_empty += int((n_tokens == 0).sum())
         self.n_short += int(((n_tokens > 0) & (n_tokens < self._least)).sum())
-        self.n_ignored += n_ignored
         self.skipped += skipped
         if self.n_documents >= self._next_look:
             self._next_look = 2 * self.n_documents

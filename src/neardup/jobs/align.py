@@ -18,7 +18,6 @@ import pyarrow as pa
 from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import key_of, key_with_index, open_engine
-from neardup.errors import InvalidParameterError
 from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
 from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.rows import Source
@@ -36,11 +35,11 @@ from neardup.jobs.align_other import (
     usual_of,
 )
 from neardup.options.choices import (
-    AlignMeasure,
     AlignmentSummary,
     Data,
     DataOrIndex,
     Number,
+    PassageMeasure,
     PassagePresetName,
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
@@ -89,15 +88,15 @@ from neardup.tables import Int64s
 class Aligned:
     """Queries in input order, and their passages shared with documents.
 
-    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``places`` are rows of
-    query, its first token, document, its first token; queries are counted among these, documents
-    through the collection. ``extents`` exist if pairs of documents are requested.
+    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``pairs`` are rows of
+    query and document; queries are counted among these, documents through the collection.
+    ``extents`` exist if pairs of documents are requested.
     """
 
     sizes: Int64s
     id_type: pa.DataType
     passages: pa.Table
-    places: Int64s
+    pairs: Int64s
     extents: Extents | None
     n_ignored: int
     skipped: Sequence[SkippedRow]
@@ -132,7 +131,7 @@ class Queries:
             passages = match_table(
                 matches, block, index, with_text=options.with_text, placer=self.placer
             )
-            columns = (matches.queries, matches.query_starts, matches.documents, matches.starts)
+            pairs = np.stack([matches.queries, matches.documents], axis=1)
             extents = None
             if options.summary is not None:
                 extents = extents_of(matches, passages, block, index, self.hidden)
@@ -140,14 +139,14 @@ class Queries:
                 np.diff(block.tokens.offsets),
                 block.ids.type,
                 passages,
-                np.stack(columns, axis=1),
+                pairs,
                 extents,
                 block.n_ignored,
                 block.skipped,
                 aligner.take_counts(),
             )
             # Free memory before the next batch.
-            del block, matches, passages, columns, extents
+            del block, matches, passages, pairs, extents
             if index.gives_back:
                 release_memory()
 
@@ -159,121 +158,6 @@ def later_than(own: Int64s, options: AlignOptions) -> Later:
         # Containment is not symmetric, so both directions are searched.
         return Later(own, nobody, finds_before=True)
     return Later(own, ~nobody) if options.within else Later(own + 1, nobody)
-
-
-@dataclass(frozen=True)
-class Found:
-    """Passages, their summary, and their document numbers.
-
-    ``places`` and ``extents`` as of ``Aligned``, ``extents`` from ``extents_of``. ``n_ignored``
-    tokens of queries and documents are ``hidden`` text.
-    """
-
-    passages: pa.Table
-    summary: dict[str, Any]
-    places: Int64s
-    extents: Extents | None
-    n_ignored: tuple[int, int]
-    hidden: HiddenText
-
-    def result(self) -> PassageResult:
-        """Return the public result, with pairs of documents if requested."""
-        pairs = None
-        if self.extents is not None:
-            pairs = pair_table(self.passages, self._pairs(), self.extents)
-        summary = self.summary
-        return PassageResult(self.passages, summary, pairs, self.hidden)
-
-    def counts(self, *, is_one: bool) -> dict[str, int]:
-        """Count passages and documents of one collection, or the first."""
-        aligned = self.places[:, [0, 2]] if is_one else self.places[:, 0]
-        return {
-            "aligned_documents": len(np.unique(aligned)),
-            "passages": len(self.passages),
-            "document_pairs": len(np.unique(self._pairs())),
-        }
-
-    def take(self, rows: Int64s) -> Found:
-        """Return some of the passages."""
-        return replace(
-            self,
-            passages=self.passages.take(pa.array(rows)),
-            places=self.places[rows],
-            extents=None if self.extents is None else self.extents[rows],
-        )
-
-    def exchanged(self) -> Found:
-        """Exchange queries and documents."""
-        names = [
-            f"doc_{name.removeprefix('query_')}"
-            if name.startswith("query_")
-            else f"query_{name.removeprefix('doc_')}"
-            if name.startswith("doc_")
-            else name
-            for name in self.passages.column_names
-        ]
-        passages = self.passages.rename_columns(names).select(self.passages.column_names)
-        summary = dict(self.summary, ignored_tokens=self.n_ignored[1])
-        for name in ("documents", "empty_documents", "short_documents"):
-            summary[name] = summary[name][::-1]
-        for name in ("id_column", "id_column_by_default"):
-            if f"against_{name}" in summary:
-                of_queries, of_documents = summary[name], summary[f"against_{name}"]
-                summary[name], summary[f"against_{name}"] = of_documents, of_queries
-        places = self.places[:, [2, 3, 0, 1]]
-        extents = None if self.extents is None else self.extents[:, [3, 4, 5, 0, 1, 2]]
-        return Found(passages, summary, places, extents, self.n_ignored[::-1], self.hidden)
-
-    def earlier_first(self) -> Found:
-        """Make the earlier document of each pair the query."""
-        is_later = self.places[:, 0] > self.places[:, 2]
-        turned = self.exchanged().take(np.flatnonzero(is_later))
-        return _joined([self.take(np.flatnonzero(~is_later)), turned])
-
-    def _pairs(self) -> Int64s:
-        n_documents = int(self.places[:, 2].max(initial=0)) + 1
-        numbers: Int64s = self.places[:, 0] * n_documents + self.places[:, 2]
-        return numbers
-
-
-def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
-    """Join passages of both directions, in query order, without duplicates."""
-    joined = _joined(found)
-    names = "query_start", "query_end", "doc_start", "doc_end"
-    spans = np.stack([joined.passages[name].to_numpy() for name in names], axis=1)
-    starts, stops = spans[:, ::2], spans[:, 1::2]
-    sizes = stops - starts
-    kept = []
-    pairs = joined.places[:, [0, 2]]
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
-    for rows in np.split(order, heads[1:]):
-        # Passages found in both directions, and passages mostly within a longer one.
-        longest: list[int] = []
-        for row in rows[np.lexsort((rows, -sizes[rows].sum(axis=1)))].tolist():
-            common = np.minimum(stops[longest], stops[row]) - np.maximum(
-                starts[longest], starts[row]
-            )
-            if not (2 * common >= sizes[row]).all(axis=1).any():
-                longest.append(row)
-        kept += longest
-    chosen = np.array(kept, np.int64)
-    chosen = chosen[np.lexsort(joined.places[chosen][:, [3, 2, 1, 0]].T)]
-    merged = joined.take(chosen)
-    counts = merged.counts(is_one=is_one)
-    for name in ("windows", "frequent_windows", "hits", "seconds"):
-        counts[name] = sum(each.summary[name] for each in found)
-    return replace(merged, summary=merged.summary | counts)
-
-
-def _joined(found: Sequence[Found]) -> Found:
-    extents = [each.extents for each in found if each.extents is not None]
-    return replace(
-        found[-1],
-        passages=pa.concat_tables([each.passages for each in found]),
-        places=np.concatenate([each.places for each in found]),
-        extents=np.concatenate(extents) if extents else None,
-    )
 
 
 def read_templates(
@@ -343,10 +227,10 @@ class AlignJob:
 
     def run(self, engine: Engine) -> PassageResult:
         """Find all passages that documents share with another collection."""
-        found = find_shared(engine, self.sources, self.other, self.options, self.templates)
+        result = find_shared(engine, self.sources, self.other, self.options, self.templates)
         if self.options.place_marker is not None:
-            found.summary["marked_places"] = count_marked(found.passages)
-        return found.result()
+            result.summary["marked_places"] = count_marked(result.passages)
+        return result
 
 
 def find_shared(
@@ -355,42 +239,13 @@ def find_shared(
     other: Other,
     options: AlignOptions,
     ignore: Sequence[Source] = (),
-) -> Found:
-    """Find all shared passages of two collections, with document numbers.
+) -> PassageResult:
+    """Find all shared passages of two collections.
 
     In one collection, each pair of documents comes once, with the earlier as query; contained
     passages are searched in both directions. Text of ``ignore`` is removed, but not from an index.
     """
     read = PassageReading(columns_of(options), options.skip_bad)
-    if options.measure in ("jaccard", "containment"):
-        return _align(engine, sources, read, other, options, ignore)
-    if not isinstance(other, NewDocuments):
-        message = (
-            f"{options.measure} looks documents of the other collection up in this one; give these "
-            "documents instead of their index"
-        )
-        raise InvalidParameterError(message, "measure")
-    one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
-    exchanged = replace(other, sources=sources, read=read)
-    back = _align(engine, other.sources, other.read, exchanged, one_way, ignore)
-    if other.is_input:
-        # In one collection, each document is already a query of all others.
-        turned = back.earlier_first() if is_either else back.exchanged()
-        return both_ways([turned], is_one=True)
-    found = [back.exchanged()]
-    if is_either:
-        found.append(_align(engine, sources, read, other, one_way, ignore))
-    return both_ways(found, is_one=False)
-
-
-def _align(
-    engine: Engine,
-    sources: Sequence[Source],
-    read: PassageReading,
-    other: Other,
-    options: AlignOptions,
-    ignore: Sequence[Source],
-) -> Found:
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
@@ -419,41 +274,40 @@ def _align(
         # An index keeps its text.
         if isinstance(other, NewDocuments):
             other = replace(other, read=replace(other.read, ignored=hidden.runs))
-    with open_other(engine, other) as (shared, made), engine.stage("align") as note:
+    with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
         index = shared.opened
         sizes = index.document_sizes()
         most = most_documents(options.max_documents, len(sizes))
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         # A collection that is read twice lists each bad row once.
-        counts = QueryCounts(skipped=[] if is_one else list(made.skipped))
+        counts = QueryCounts(skipped=[] if is_one else list(skipped))
         windows, n_ignored = WindowCounts(), 0
         id_types: set[pa.DataType] = set()
         schema = schema_of(with_text=options.with_text, with_places=options.has_places)
         tables = [schema.empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
-        places: list[Int64s] = [np.empty((0, 4), np.int64)]
+        pairs: list[Int64s] = [np.empty((0, 2), np.int64)]
         queries = Queries(shared, plan, options, hidden, placer, is_one)
         parse = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=read)
         for aligned in engine.stream("align", sources, parse, queries.align):
             tables.append(aligned.passages)
-            places.append(aligned.places + np.array([counts.n_queries, 0, 0, 0]))
+            pairs.append(aligned.pairs + np.array([counts.n_queries, 0]))
             extents += [] if aligned.extents is None else [aligned.extents]
-            counts.add(aligned.sizes, plan.min_tokens, aligned.places[:, 0], aligned.skipped)
+            counts.add(aligned.sizes, plan.min_tokens, aligned.pairs[:, 0], aligned.skipped)
             windows += aligned.counts
             n_ignored += aligned.n_ignored
             id_types |= {aligned.id_type} if len(aligned.sizes) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(documents=counts.n_queries, windows=windows.windows, passages=len(table))
-        found = Found(
-            table,
-            {},
-            np.concatenate(places),
-            None if options.summary is None else np.concatenate(extents),
-            (n_ignored, made.n_ignored),
-            hidden or HiddenText(NO_RUNS, index.scheme.tokenizer),
-        )
-        n_found = found.counts(is_one=is_one)
-        n_found = {"ignored_tokens": n_ignored, **n_found}
+        found = np.concatenate(pairs)
+        aligned_documents = np.unique(found if is_one else found[:, 0])
+        numbers = found[:, 0] * len(sizes) + found[:, 1]
+        n_found = {
+            "ignored_tokens": n_ignored,
+            "aligned_documents": len(aligned_documents),
+            "passages": len(table),
+            "document_pairs": len(np.unique(numbers)),
+        }
         summary = _summary(n_found, counts, windows, plan, index.scheme, sizes)
         summary["seconds"] = round(time.perf_counter() - start, 3)
         if is_one:
@@ -465,7 +319,11 @@ def _align(
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
-    return replace(found, summary=summary)
+    document_pairs = None
+    if options.summary is not None:
+        document_pairs = pair_table(table, numbers, np.concatenate(extents))
+    hidden = hidden or HiddenText(NO_RUNS, index.scheme.tokenizer)
+    return PassageResult(table, summary, document_pairs, hidden)
 
 
 def _summary(
@@ -501,7 +359,7 @@ def align(
     against: DataOrIndex | None = None,
     *,
     threshold: Number | None = None,
-    measure: AlignMeasure = "jaccard",
+    measure: PassageMeasure = "jaccard",
     min_tokens: int | None = None,
     preset: PassagePresetName | None = None,
     max_documents: int | str | None = None,
@@ -531,8 +389,7 @@ def align(
         Least similarity of passages, in (0, 1], an exact decimal. None: 0.5, 0.65 by containment.
     measure
         ``jaccard``; or ``containment``, the share of the query's passage that the document's has,
-        so that this may be longer, ``doc-containment``, the reverse, or ``max-containment``,
-        either. ``threshold`` and ``min_tokens`` apply to the contained passage.
+        so that this may be longer. ``threshold`` and ``min_tokens`` apply to the query's passage.
     min_tokens
         Tokens of the shortest passage, in either text. Passages of this length (one and a half
         times ``min_tokens`` of an existing index) contain a window that is looked up. None: 50, 40

@@ -133,22 +133,17 @@ def choose_other(
     return NewDocuments(sources, read, least, of_index, idf, is_input)
 
 
-class Made(NamedTuple):
-    """Skipped rows of a collection, and its ignored tokens."""
-
-    skipped: Sequence[SkippedRow] = ()
-    n_ignored: int = 0
-
-
 @contextmanager
-def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenPassages], Made]]:
+def open_other(
+    engine: Engine, other: Other
+) -> Iterator[tuple[SharedIndex[OpenPassages], Sequence[SkippedRow]]]:
     """Open an index, or index documents for this block.
 
-    Yields it with the skipped rows and ignored tokens. A new index is in the work folder, and is
-    removed after the block; for a few documents in memory, it has no folder.
+    Yields it with the skipped rows. A new index is in the work folder, and is removed after the
+    block; for a few documents in memory, it has no folder.
     """
     if isinstance(other, PassageHandle):
-        yield other.share(other.view(engine.runner)), Made()
+        yield other.share(other.view(engine.runner)), ()
         return
     scheme = other.window_scheme
     if are_short(other.sources):
@@ -157,18 +152,17 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
             blocks = engine.stream("read", other.sources, read, each_block)
             index, addition = index_in_memory(blocks, other.read.columns, scheme, engine.runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        made = Made(addition.skipped, addition.n_ignored)
-        yield SharedIndex(other.weighed(index), None), made
+        yield SharedIndex(other.weighed(index), None), addition.skipped
         return
     with engine.workspace.passing_folder() as folder:
         with engine.stage("read") as note:
             index, addition = _index_in_folder(engine, other, scheme, folder)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        made = Made(addition.skipped, addition.n_ignored)
+        skipped = addition.skipped
         # It holds all ids.
         del addition
         with engine.share(folder) as shared:
-            yield SharedIndex(other.weighed(index), shared), made
+            yield SharedIndex(other.weighed(index), shared), skipped
 
 
 def _index_in_folder(
@@ -185,7 +179,7 @@ def _index_in_folder(
     make = partial(_make_segments, scheme, frequencies)
     (folder / SEGMENTS).mkdir()
     for made in engine.stream("read", other.sources, read, make):
-        addition.take(made.ids, made.places, made.sizes, made.skipped, made.n_ignored)
+        addition.take(made.ids, made.places, made.sizes, made.skipped)
         addition.check_repeats()
         if made.record is not None:
             record = replace(made.record, name=f"s{len(records)}")
@@ -226,7 +220,6 @@ class _MadeSegment(NamedTuple):
     ids: pa.Array
     places: RowPlaces
     skipped: Sequence[SkippedRow]
-    n_ignored: int
 
 
 def _make_segments(
@@ -248,7 +241,6 @@ def _make_segments(
                 block.ids,
                 block.places,
                 block.skipped,
-                block.n_ignored,
             )
             del block
 

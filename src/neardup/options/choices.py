@@ -66,7 +66,6 @@ Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
 PassageMeasure = Literal["jaccard", "containment"]
-AlignMeasure = Literal["jaccard", "containment", "doc-containment", "max-containment"]
 AlignmentSummary = Literal["documents"]
 DocumentPreset = Literal["ocr", "titles", "code"]
 PassagePresetName = Literal["ocr", "code", "editions", "quotations", "rewording"]

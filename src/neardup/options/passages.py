@@ -7,7 +7,6 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
-    AlignMeasure,
     AlignmentSummary,
     CutPreset,
     CutUnit,
@@ -97,7 +96,7 @@ class ContainedOptions(Options):
 
     heading = "Matching"
 
-    measure: AlignMeasure = option(
+    measure: PassageMeasure = option(
         "jaccard, or containment: the share of the query found.",
         default="jaccard",
         more="A passage that contains the query may be longer.",
@@ -196,9 +195,8 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
     differs = but(
         measure={
             "help": "Similarity of two passages, or containment of one.",
-            "more": "containment is the share of the query's passage that the document's has, "
-            "doc-containment of the document's, max-containment of either. The containing passage "
-            "may be longer; --threshold and --min-tokens apply to the contained one.",
+            "more": "containment is the share of the query's passage that the document's has. The "
+            "document's may be longer; --threshold and --min-tokens apply to the query's.",
         },
         recall={
             "usual": "0.99 for rewording, 0.95 by containment; else windows at the threshold",
@@ -244,9 +242,6 @@ class LookUpOptions(
     """Options of a search for passages, at any threshold."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName)
-    measure: PassageMeasure = option(
-        ContainedOptions.known["measure"], default="jaccard", kind=Choice(PassageMeasure)
-    )
     with_text: bool = option(WITH_TEXT, default=False)
 
     def check_together(self) -> None:

@@ -63,7 +63,7 @@ def index_in_memory(
     addition = Addition(index, columns, scheme.least_shingles)
     for block in blocks:
         sizes = np.diff(block.tokens.offsets)
-        addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
+        addition.take(block.ids, block.places, sizes, block.skipped)
     addition.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):

@@ -337,7 +337,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         first, records = len(contents.manifest.segments), list[SegmentRecord]()
         for block in gather(blocks, SEGMENT_TOKENS):
             sizes = np.diff(block.tokens.offsets)
-            addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
+            addition.take(block.ids, block.places, sizes, block.skipped)
             # The windows of a segment take longer than anything else.
             addition.check_repeats()
             if not len(block):

@@ -20,8 +20,6 @@ SHARED = [" ".join(f"w{RNG.randrange(300)}" for _ in range(30)) for _ in range(4
 MEASURES = {
     "jaccard": {},
     "containment": {"measure": "containment", "threshold": "0.5"},
-    "doc-containment": {"measure": "doc-containment", "threshold": "0.5"},
-    "max-containment": {"measure": "max-containment", "threshold": "0.5"},
 }
 
 
