@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.sketches import greedy
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.minhash import SuperShingleRule
 from neardup.sketches.samples import (
@@ -180,22 +182,14 @@ def test_estimate_resemblance__two_tables_and_either_order(lists, others, scheme
     st.integers(1, 8),
     st.sampled_from(["first", "popular"]),
     st.integers(1, 4),
-    st.none() | st.integers(0, 2000),
 )
-def test_cluster_greedily__as_oracle(
-    lists, scheme, threshold, min_samples, representative, part, room_bytes
-):
-    """However it is cut, and for however few clusters there is room at a time."""
+def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, representative, block):
+    """However few sketches go through at a time."""
     sketches = sketch(lists, scheme)
-    parts = [sketch(lists[start : start + part], scheme) for start in range(0, len(lists), part)]
-    found = cluster_greedily(
-        lambda number: parts[number:],
-        scheme,
-        threshold,
-        representative=representative,
-        min_samples=min_samples,
-        room_bytes=room_bytes,
-    )
+    with patch.object(greedy, "_BLOCK", block):
+        found = cluster_greedily(
+            sketches, scheme, threshold, representative=representative, min_samples=min_samples
+        )
     expected = oracle.greedy_clusters(
         [(set(row), modulus, size == len(row)) for row, size, modulus in rows_of(sketches)],
         threshold,

@@ -288,56 +288,10 @@ def test_estimate__of_parts_notices_an_id_that_comes_twice():
             neardup.estimate(path, threshold=0.5, run=neardup.RunOptions(memory=LEAST_MEMORY))
 
 
-@pytest.mark.parametrize("representative", ["first", "popular"])
-@pytest.mark.parametrize("options", KINDS[2:6], ids=lambda o: " ".join(map(str, o.values())))
-@examples(30)
-@given(
-    texts=collections(),
-    threshold=thresholds,
-    budget=st.integers(200, 20_000),
-)
-def test_cluster_sketches__of_a_file_in_parts_is_the_same(
-    options, representative, texts, threshold, budget
-):
-    more = {"threshold": threshold, "representative": representative}
-    own = sketched(texts, options)
-    expected = neardup.cluster_sketches(own, **grouped(**more))
-    held = {"_CLUSTERED_OF_ALL": 10**9, "_CLUSTERED_OF_PART": 1, "memory_budget": lambda _: budget}
-    with in_parts(1, [own]) as (path,), patch.multiple(job, **held):
-        found = neardup.cluster_sketches(path, **grouped(**more))
-    assert found.clusters.equals(expected.clusters)
-    assert counts_of(found) == counts_of(expected)
-
-
-def test_cluster_sketches__needs_several_passes_and_parts():
-    words = [f"w{number}" for number in range(200)]
-    texts = [" ".join(words[n : 150 + n]) for n in range(0, 40, 5)] * 2
-    own = sketched(texts, KINDS[2])
-    expected = neardup.cluster_sketches(own, "0.8")
-    assert 2 < expected.summary["clusters"] < 8
-    held = {"_CLUSTERED_OF_ALL": 10**9, "_CLUSTERED_OF_PART": 2, "memory_budget": lambda _: 2000}
+def test_cluster_sketches__need_memory_for_all(tmp_path):
+    sketched(["a b c", "a b d"], KINDS[2]).write(tmp_path / "some.sketches.parquet")
     with (
-        in_parts(1, [own]) as (path,),
-        patch.multiple(job, **held),
-        patch.object(stored, "_read_parts", wraps=stored._read_parts) as read,
+        patch.object(job, "memory_budget", lambda _: 100),
+        pytest.raises(neardup.InvalidParameterError, match="clusters take all sketches at once"),
     ):
-        assert len(stored.SketchParts(path, 1000).rows) > 2
-        assert neardup.cluster_sketches(path, "0.8").clusters.equals(expected.clusters)
-    # One to count, and the first ones again where there was no room.
-    firsts = [call.args[1][0].start for call in read.call_args_list]
-    assert firsts[:2] == [0, 0]
-    assert firsts[-1] > 0
-
-
-def test_cluster_sketches__of_memory_is_for_clusters_where_sketches_are_there():
-    own = sketched(["a b c", "a b d", "e f g"] * 4, KINDS[2])
-    expected = neardup.cluster_sketches(own, "0.3")
-    rooms = []
-    for held in (7, 10**9):
-        with (
-            patch.multiple(job, _CLUSTERED_OF_ALL=held, memory_budget=lambda _: 10_000),
-            patch.object(job, "cluster_greedily", wraps=job.cluster_greedily) as cluster,
-        ):
-            assert neardup.cluster_sketches(own, "0.3").clusters.equals(expected.clusters)
-        rooms.append(cluster.call_args.kwargs["room_bytes"])
-    assert rooms == [None, 5_000]
+        neardup.cluster_sketches(tmp_path / "some.sketches.parquet", "0.3")

@@ -38,7 +38,7 @@ from neardup.sketches.minhash import MinHashScheme, SuperShingleRule, SuperShing
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
-from neardup.tables import Int64s, SetSketches
+from neardup.tables import Int64s
 
 # Maximum number of pairs without a threshold.
 MOST_PAIRS = 20_000_000
@@ -446,9 +446,8 @@ class ClusterResult(TableResult):
         return f"{documents}: {counted(self.summary['clusters'], 'cluster')}"
 
 
-# Memory per byte of sketches in memory, and per byte of a file's part, which is read as a table.
-# Clusters get half of the memory then.
-_CLUSTERED_OF_ALL, _CLUSTERED_OF_PART = 7, 10
+# Memory per byte of sketches, which is more with popular values.
+_CLUSTERED_OF_ALL = 7
 
 
 def cluster_sketches(
@@ -469,9 +468,7 @@ def cluster_sketches(
     representative
         Representative of a cluster: its ``first`` member, or its most ``popular`` values.
     run
-        Progress, and the memory budget: sketches that do not fit are read once for each part of the
-        representatives. Ids, 40 bytes per document, sketches in memory, with ``popular`` the values
-        of all clusters, and Python and its libraries are additional.
+        Progress, and the memory budget, of about 7 times the bytes of the sketches.
 
     Returns
     -------
@@ -517,9 +514,14 @@ def cluster_files(
     memory: int,
 ) -> ClusterResult:
     """Group like ``cluster_sketches``, within a memory limit in bytes."""
-    budget = memory
-    is_whole = bytes_to_read(data) * _CLUSTERED_OF_ALL <= budget
-    own = SketchParts(data, None if is_whole else budget // _CLUSTERED_OF_PART)
+    needed = bytes_to_read(data) * _CLUSTERED_OF_ALL
+    if needed > memory:
+        message = (
+            f"clusters take all sketches at once, about {needed / 1e6:,.0f} MB for these, of "
+            f"{memory / 1e6:,.0f} MB that may be used; raise memory, or make smaller sketches"
+        )
+        raise InvalidParameterError(message, "memory")
+    own = data if isinstance(data, Sketches) else Sketches.read(data)
     kind = kind_of(own.scheme)
     if not isinstance(kind, SampleScheme):
         message = (
@@ -527,28 +529,16 @@ def cluster_files(
             "sketches, or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")
-    if isinstance(data, Sketches):
-        is_whole = own.part(0).rows.values.nbytes * _CLUSTERED_OF_ALL <= budget
-
-    def read(number: int) -> Iterator[SetSketches]:
-        for part in own.parts_from(number):
-            rows: SetSketches = part.rows
-            # Free both before the next part is read.
-            del part
-            yield rows
-            del rows
-
     with runner.stage("cluster"):
         found = cluster_greedily(
-            read,
+            own.rows,
             kind,
             threshold,
             representative=representative,
-            room_bytes=None if is_whole else budget // 2,
             report=partial(runner.report, "cluster"),
         )
     sizes = np.bincount(found.clusters, minlength=len(found))
-    ids = own.ids()
+    ids = own.ids
     table = pa.table(
         {
             "id": ids,

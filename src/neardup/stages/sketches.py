@@ -344,18 +344,6 @@ class SketchParts:
         [sketches] = _read_parts(self._path, self.rows[number : number + 1])
         return sketches
 
-    def parts_from(self, number: int) -> Iterator[Sketches]:
-        """Yield sketches from a part on, raising as ``Sketches.read``."""
-        if self._held is not None:
-            return iter([self._held])
-        return _read_parts(self._path, self.rows[number:])
-
-    def ids(self) -> pa.Array:
-        """Return the ids of all sketches."""
-        if self._held is not None:
-            return self._held.ids
-        return pa.concat_arrays([*_StoredIds(self._path)])
-
 
 def bytes_to_read(source: Sketches | str | Path) -> int:
     """Return the approximate bytes to read, 0 for memory."""

@@ -32,32 +32,12 @@ def test_cluster_greedily__the_order_decides():
     assert middle_first.clusters.tolist() == [0, 0, 0]
 
 
-def test_cluster_greedily__with_room_for_one_cluster_at_a_time():
-    """The last one was compared with the first in the place that the second has then."""
-    scheme = SmallestScheme()
-    shared = [1, 2, 3]
-    sets = [[*shared, *range(10, 20)], [*shared, *range(20, 30)], [*shared, *range(20, 29)]]
-    sketches = sketch(sets, scheme)
-    found = cluster_greedily(sketches, scheme, 0.2, room_bytes=0)
-    assert found.clusters.tolist() == [0, 1, 1]
-    assert found.representatives.tolist() == [0, 1]
-    parts = [sketch([elements], scheme) for elements in sets]
-    in_parts = cluster_greedily(lambda number: parts[number:], scheme, 0.2, room_bytes=0)
-    assert in_parts.clusters.tolist() == [0, 1, 1]
-
-
 def test_cluster_greedily__with_some_that_are_like_no_other():
-    """In any memory."""
     scheme = SmallestScheme()
     one, two = list(range(30)), list(range(100, 130))
     sets = [[900], one, [901, 902], two, one[:29], [], two[:28], [903, *one], [904]]
-    expected = cluster_greedily(sketch(sets, scheme), scheme, 0.8)
-    assert expected.clusters.tolist() == [0, 1, 2, 3, 1, 4, 3, 1, 5]
-    parts = [sketch(sets[k : k + 2], scheme) for k in range(0, len(sets), 2)]
-    for room_bytes in (0, 200, 4000, 1 << 20):
-        found = cluster_greedily(lambda number: parts[number:], scheme, 0.8, room_bytes=room_bytes)
-        assert found.clusters.tolist() == expected.clusters.tolist()
-        assert found.representatives.tolist() == expected.representatives.tolist()
+    found = cluster_greedily(sketch(sets, scheme), scheme, 0.8)
+    assert found.clusters.tolist() == [0, 1, 2, 3, 1, 4, 3, 1, 5]
 
 
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])

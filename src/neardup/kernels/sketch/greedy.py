@@ -39,15 +39,13 @@ class Rule(NamedTuple):
 class Held(NamedTuple):
     """Clusters in memory, and an index of their values.
 
-    Cluster ``first`` + r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a
-    set of ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) is the last
-    sketch compared with it. An entry is a value of a cluster, its row r being the owner. Entries
-    whose values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a power of
-    two, all -1), and from each the next is in ``links``. ``used`` counts rows and entries; the
-    lengths of the arrays limit them.
+    Cluster r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a set of
+    ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) is the last sketch
+    compared with it. An entry is a value of a cluster, its row r being the owner. Entries whose
+    values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a power of two, all
+    -1), and from each the next is in ``links``. ``used`` counts rows and entries.
     """
 
-    first: int
     used: Int64s
     starts: Int64s
     sizes: Int64s
@@ -87,18 +85,6 @@ class Tallies(NamedTuple):
     popular: Int64s
     merged: Int64s
     floors: Int64s
-
-
-class Joined(NamedTuple):
-    """The best cluster per sketch, and the estimated similarity.
-
-    The cluster is -1 without one. Sketch and representative have ``commons`` of ``unions`` values
-    in common; 0 of 1 without a cluster.
-    """
-
-    clusters: Int64s
-    commons: Int32s
-    unions: Int32s
 
 
 @inlined
@@ -271,42 +257,25 @@ def _elect_values(
     return least
 
 
-@helper
-def _has_room(held: Held, n_values: Int, n_entries: Int) -> bool:
-    """Return whether another cluster with its entries fits in memory."""
-    n_rows = held.used[0]
-    has_room: bool = (
-        n_rows < held.sizes.shape[0]
-        and held.starts[n_rows] + n_values <= held.samples.shape[0]
-        and held.used[1] + n_entries <= held.values.shape[0]
-    )
-    return has_room
-
-
 @kernel
 def cluster_greedily(
     sketches: SampleRows,
     begin: int,
-    before: int,
+    behind: int,
     frequencies: ConstUint32s,
     rule: Rule,
     is_popular: int,
-    is_open: int,
     held: Held,
     scratch: ClusterScratch,
     tallies: Tallies,
-    joined: Joined,
-) -> np.int64:
+    clusters: Int64s,
+) -> None:
     """Assign sketches to the most similar cluster or new clusters.
 
-    ``before`` sketches come before these. Some clusters are held, and ``joined`` (n) has the best
-    of earlier ones. New clusters are made while they fit if ``is_open`` is not 0; after that
-    sketches are only compared. Returns the first sketch whose new cluster did not fit, or n: from
-    there on sketches must be passed again, when later clusters are held.
-
-    If ``is_popular`` is not 0, the row of a cluster becomes the values that most members have, as
-    many as the first has, and clusters are found by the values of any member; else by the values of
-    the first. Entries of members always fit.
+    The sketches before ``begin`` are in clusters already, and those from there to ``behind``
+    follow; ``clusters`` (n) receives the cluster of each. If ``is_popular`` is not 0, the row of a
+    cluster becomes the values that most members have, as many as the first has, and clusters are
+    found by the values of any member; else by the values of the first.
     """
     values, offsets, sizes, moduli = (
         sketches.values,
@@ -316,14 +285,11 @@ def cluster_greedily(
     )
     p, q, limit, min_samples = rule
     chosen = scratch.chosen
-    may_add, n = is_open != 0, sizes.shape[0]
-    first_without_room = np.int64(n)
-    for d in range(begin, n):
+    for d in range(begin, behind):
         start, stop = offsets[d], offsets[d + 1]
         n_values = stop - start
         n_chosen = _choose_prefix(sketches, frequencies, start, stop, p, q, scratch)
-        best = joined.clusters[d]
-        best_common, best_union = np.int64(joined.commons[d]), np.int64(joined.unions[d])
+        best, best_common, best_union = np.int64(-1), np.int64(0), np.int64(1)
         for c in range(n_chosen):
             value = values[chosen[c]]
             entry = np.int64(held.heads[_slot_of(value, held.heads.shape[0])])
@@ -331,9 +297,9 @@ def cluster_greedily(
                 row = np.int64(held.owners[entry])
                 is_it = held.values[entry] == value
                 entry = np.int64(held.links[entry])
-                if not is_it or held.last_met[row] == before + d:
+                if not is_it or held.last_met[row] == d:
                     continue
-                held.last_met[row] = before + d
+                held.last_met[row] = d
                 other_start, other_stop = held.starts[row], held.starts[row + 1]
                 n_other_values = other_stop - other_start
                 is_whole = n_values == sizes[d] and n_other_values == held.sizes[row]
@@ -350,23 +316,17 @@ def cluster_greedily(
                 if common * q < p * union or not (is_whole or union >= min_samples):
                     continue
                 gain = common * best_union - best_common * union
-                cluster = held.first + row
-                if gain > 0 or (gain == 0 and cluster < best):
-                    best, best_common, best_union = cluster, np.int64(common), np.int64(union)
+                if gain > 0 or (gain == 0 and row < best):
+                    best, best_common, best_union = row, np.int64(common), np.int64(union)
         is_new = best < 0
-        if may_add and is_new and not _has_room(held, n_values, n_chosen):
-            may_add = False
-            first_without_room = np.int64(d)
-        if may_add and is_new:
-            best = held.first + _add_cluster(sketches, d, held)
+        if is_new:
+            best = np.int64(_add_cluster(sketches, d, held))
             if is_popular == 0:
                 for c in range(n_chosen):
-                    _add_entry(held, best - held.first, values[chosen[c]])
-        joined.clusters[d] = best
-        joined.commons[d] = best_common
-        joined.unions[d] = best_union
+                    _add_entry(held, best, values[chosen[c]])
+        clusters[d] = best
         if is_popular != 0:
-            row = best - held.first
+            row = best
             row_start, row_stop = held.starts[row], held.starts[row + 1]
             mask = sample_mask(moduli[d], held.moduli[row])
             n_met = _count_values(sketches, start, stop, mask, row, held, tallies, chosen)
@@ -385,4 +345,3 @@ def cluster_greedily(
                     tallies.floors[row],
                     held.samples,
                 )
-    return first_without_room
