@@ -57,7 +57,7 @@ def stop(run, here):
         assert found.code == 130
         (folder,) = work_folders(here)
         assert found.err.splitlines()[-1] == (
-            f"interrupted; no output was written; what was done is kept in {folder}: {KEPT}"
+            f"interrupted; what was done is kept in {folder}: {KEPT}"
         )
         assert not (here / "out").exists()
         return folder
@@ -243,7 +243,7 @@ def test_stopped_in_memory__keeps_nothing(run, here, work):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeduplicationResult, "write", stop)
         found = run(*JOB, *work)
-    assert (found.code, found.err) == (130, "interrupted; no output was written\n")
+    assert (found.code, found.err) == (130, "interrupted\n")
     assert [path.name for path in here.iterdir()] == ["a.jsonl"]
     said = " ".join(run("dedup", "--help").out.split())
     assert "A run that fits into --memory writes none, and a rerun starts over" in said
@@ -312,7 +312,7 @@ def test_interrupted__says_how_it_goes_on(run, here, expected, sent, word, code)
         process.send_signal(sent)
         found, _, err = end(process)
     (folder,) = work_folders(here)
-    said = f"{word}; no output was written; what was done is kept in {folder}: {KEPT}\n"
+    said = f"{word}; what was done is kept in {folder}: {KEPT}\n"
     assert (found, err) == (code, said)
     finish(run, here)
     assert files_of(here / "out") == expected

@@ -298,11 +298,6 @@ def test_errors(run, students, here, write_file, fails):
         "makes one of a folder's files; leave it out, name the files by a "
         "pattern such as 'subs/**/*.txt', or read all as text with --input-format text",
     )
-    fails(
-        *("dedup", "subs/bob/rows.jsonl", "--document", "folder", "-o", "out"),
-        error="--document folder has no effect where no input is a folder of texts; leave it out, "
-        "or name folders",
-    )
     write_file("subs/alice/src/a.csv", "a text")
     fails(
         *("align", students, *PROGRAM, "-o", "subs/alice/src/a.csv", "--overwrite"),

@@ -30,15 +30,6 @@ def index(here, write_file, once):
     write_file("ids.txt", "nothing\n")
 
 
-@every_command
-def test_lines__without_text(run, index, write_file, command):
-    write_file("a.jsonl", GOOD)
-    outcome = run(*command.format("a.jsonl", "a.jsonl").split(), "--document", "line")
-    assert (outcome.code, outcome.out) == (1, "")
-    error = "error: --document line has no effect where no input is text; leave it out, or "
-    assert outcome.err.startswith(error)
-
-
 @pytest.fixture
 def mixed(index, write_file):
     """Make a folder of files of many kinds."""

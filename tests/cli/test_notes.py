@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import pyarrow as pa
 import pytest
-
-import neardup
-from neardup.outputs.tables import write_table
 
 LONG = "one two three four five six seven eight"
 TEXTS = [LONG, LONG + " nine", "just three words", "only two", "", "..."]
@@ -128,51 +123,6 @@ def test_nothing_left_out(run, write_file):
         options = ["--min-tokens", "6"] if command[0] == "align" else []
         name = {"dedup": "out", "sketch": "a.parquet"}.get(command[0], f"{command[0]}.csv")
         assert notes(run, *command, "a.jsonl", "-o", name, *options) == []
-
-
-def write_long_row(here, ending: str) -> None:
-    texts = pa.table({"text": ["one two three", "many words " * 250_000, "two three four"]})
-    if ending == "txt":
-        Path("long.txt").write_text("\n".join(texts["text"].to_pylist()))
-    else:
-        write_table(texts, Path(f"long.{ending}"))
-
-
-@pytest.mark.parametrize(
-    "ending",
-    ["jsonl", *(pytest.param(each, marks=pytest.mark.slow) for each in ("csv", "parquet", "txt"))],
-)
-@pytest.mark.parametrize("command", ["dedup", "pairs", "cut --exact", "drop --named-in ids.txt"])
-def test_row_of_more_than_the_budget(run, here, command, ending):
-    """It is taken, and named once: on standard error, and in the summary of a folder."""
-    write_long_row(here, ending)
-    Path("ids.txt").write_text(f"long.{ending}:1\n")
-    options = ["--document", "line"] if ending == "txt" else []
-    output = "out.csv" if command == "pairs" else "out"
-    arguments = [*command.split(), f"long.{ending}", *options, "-o", output]
-    found = run(*arguments, "--memory", "24MB")
-    assert found.code == 0
-    note = (
-        f"long.{ending}, row 2 has 2.8 MB and needs about 24.8 MB, more than the 24.0 MB of "
-        "--memory; it is read all the same"
-    )
-    assert found.err.splitlines().count(note) == 1
-    if output == "out":
-        summary = json.loads(Path("out/summary.json").read_text())
-        assert summary["notes"] == [note.replace("--memory", "memory")]
-    assert "more than" not in run(*arguments, "--overwrite", "--memory", "26MB").err
-
-
-def test_row_of_more_than_the_budget__in_python(here):
-    write_long_row(here, "jsonl")
-    result = neardup.deduplicate("long.jsonl", run=neardup.RunOptions(memory="24MB"))
-    [note] = result.summary["notes"]
-    assert note.startswith("long.jsonl, row 2 has 2.8 MB and needs about 24.8 MB, more than ")
-    assert note.endswith(" of memory; it is read all the same")
-    assert (
-        "notes"
-        not in neardup.deduplicate("long.jsonl", run=neardup.RunOptions(memory="26MB")).summary
-    )
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "cut", "align", "drop", "search"])

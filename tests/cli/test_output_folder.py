@@ -186,7 +186,7 @@ def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatc
     monkeypatch.setattr(target, interrupt)
     outcome = run("dedup", "a.jsonl", "-o", "out", "--overwrite", "--workers", workers)
     assert (outcome.code, outcome.out) == (130, "")
-    assert outcome.err == "interrupted; no output was written\n"
+    assert outcome.err == "interrupted\n"
     assert read_tree(here) == before
 
 
@@ -219,7 +219,7 @@ def test_interrupt__after_the_output_was_written(
     monkeypatch.setattr("neardup.cli.call.print_output", end)
     outcome = run(*arguments.split())
     assert (outcome.code, outcome.out) == (code, "")
-    assert outcome.err.startswith(f"{word} after {output} was written; it is complete")
+    assert outcome.err.startswith(word)
     assert (here / output).exists()
 
 
@@ -240,7 +240,7 @@ def test_terminated__after_an_index_was_changed(run, here, write_file, command):
         [sys.executable, "-c", code, "index", *command.split()], capture_output=True, text=True
     )
     assert (process.returncode, process.stdout) == (143, "")
-    assert process.stderr.endswith("terminated after idx was written; it is complete\n")
+    assert process.stderr.endswith("terminated\n")
     after = json.loads(run("index", "info", "idx", "--json").out)
     changed = {"add idx b.jsonl": "documents", "remove idx a.jsonl:1": "documents"}.get(command)
     assert changed is None or after[changed] != before[changed]

@@ -20,7 +20,7 @@ from tests.each import each_of
 IDS = ("--id-column", "id")
 PAGES, QUESTIONS = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
 # Keys of results that the runs below do not have.
-SOMETIMES = {"skipped", "against_skipped", "notes", "filtered_rows", "preset"}
+SOMETIMES = {"skipped", "against_skipped", "filtered_rows", "preset"}
 
 
 def documented() -> dict[str, set[str]]:

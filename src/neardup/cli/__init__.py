@@ -14,13 +14,11 @@ import click
 
 from neardup.errors import NeardupError, on_command_line
 from neardup.lazy import hide_pandas
-from neardup.runs.disk import GOES_ON, Journal, keep_journal
+from neardup.runs.disk import GOES_ON, UNFINISHED
 from neardup.version import __version__
 
 # New objects after which garbage is collected.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-# The end of errors of outputs.
-_NOTHING = "; nothing was written"
 
 COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
@@ -107,19 +105,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    with keep_journal() as journal:
-        return _run(arguments, journal)
-
-
-def _run(arguments: list[str] | None, journal: Journal) -> int:
+    UNFINISHED.set(None)
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
         message = _one_line(on_command_line(error.in_both))
-        # The output that failed is missing; an earlier one, such as the result of a page, is there.
-        if message.endswith(_NOTHING) and journal.written():
-            message = message.removesuffix(_NOTHING) + _fate(journal)
-        click.echo(f"error: {message}{_way_on(journal, str(error))}", err=True)
+        click.echo(f"error: {message}{_way_on(str(error))}", err=True)
         return 1
     except ImportError as error:
         # Kernels that were not compiled for this machine: this one is named.
@@ -129,9 +120,9 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         return 1
     except MemoryError:
         click.echo(
-            f"error: out of memory{_fate(journal)}. A higher threshold, fewer edits or a "
+            "error: out of memory. A higher threshold, fewer edits or a "
             "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs"
-            f"{_way_on(journal)}",
+            f"{_way_on()}",
             err=True,
         )
         return 1
@@ -139,14 +130,14 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted(journal)
+        return _interrupted()
     except RuntimeError as error:
         # Python 3.11 raises this for an interrupt while it makes a class, when a module is loaded.
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        return _interrupted(journal)
+        return _interrupted()
     except _TerminatedError:
-        click.echo(f"terminated{_fate(journal)}{_way_on(journal)}", err=True)
+        click.echo(f"terminated{_way_on()}", err=True)
         return 143
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done. Only now, for this module
@@ -158,27 +149,19 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _interrupted(journal: Journal) -> int:
-    click.echo(f"interrupted{_fate(journal)}{_way_on(journal)}", err=True)
+def _interrupted() -> int:
+    click.echo(f"interrupted{_way_on()}", err=True)
     return 130
 
 
-def _fate(journal: Journal) -> str:
-    if journal.partial:
-        return f" while the table was written to {journal.partial}; it is incomplete there"
-    written = journal.written()
-    if not written:
-        return "; no output was written"
-    return f" after {' and '.join(written)} was written; it is complete"
-
-
-def _way_on(journal: Journal, message: str = "") -> str:
+def _way_on(message: str = "") -> str:
     """Describe how to resume an unfinished run."""
-    if journal.unfinished is None or GOES_ON in message:
+    folder = UNFINISHED.get()
+    if folder is None or GOES_ON in message:
         return ""
     return (
-        f"; what was done is kept in {journal.unfinished}: the same command goes on there, "
-        "remove it to start over"
+        f"; what was done is kept in {folder}: the same command goes on there, remove it to start "
+        "over"
     )
 
 

@@ -290,13 +290,12 @@ class FolderOutput(_Output):
         others: Iterable[str | None],
         *,
         index: Path | None = None,
-        is_copy: bool = False,
     ) -> None:
         """Raise for outputs that replace inputs or cannot hold rows.
 
-        ``others`` are other inputs. ``index`` may not hold the output. ``is_copy`` checks the room.
+        ``others`` are other inputs. ``index`` may not hold the output.
         """
-        from neardup.files.destinations import check_apart, check_outside, check_room
+        from neardup.files.destinations import check_apart, check_outside
         from neardup.files.inputs import origins_of
         from neardup.files.writers import check_conversion, check_types
 
@@ -318,18 +317,15 @@ class FolderOutput(_Output):
                 check_types(source, format_)
         else:
             check_conversion(sources, format_)
-        if is_copy and format_ == "same":
-            check_room(output, (source.size for source in sources))
 
     def write(self, result: Any, **more: Any) -> None:
         """Write a result with more arguments of ``result.write``."""
         call = self._call
         if self._is_streamed:
             from neardup.files.destinations import StandardOutput
-            from neardup.runs.disk import note_stream
             from neardup.stages.selection import write_lines_of
 
-            with _closed_by_reader(), note_stream(str(self)):
+            with _closed_by_reader():
                 write_lines_of(result, StandardOutput(), progress=call.display)
             return
         given = self._options

@@ -128,7 +128,7 @@ def _check_text(location: str) -> None:
 
 def _read_text(location: str, encoding: str | None) -> str:
     from neardup.files.formats import file_source, format_of
-    from neardup.files.inputs import check_effect, resolve_paths
+    from neardup.files.inputs import resolve_paths
     from neardup.files.rows import ColumnNames
     from neardup.options.groups import InputOptions
 
@@ -139,7 +139,6 @@ def _read_text(location: str, encoding: str | None) -> str:
         [source] = resolve_paths([location], options)
     else:
         source = file_source(location, location, options)
-    check_effect(options, [source])
     texts = [block.parse(ColumnNames()).text for block in source.blocks()]
     return str(texts[0][0].as_py()) if texts else ""
 

@@ -107,7 +107,7 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     output = FolderOutput(call)
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)
-    output.check(sources, origins, index=folder, is_copy=True)
+    output.check(sources, origins, index=folder)
     with job.opened(call.engine_within(IN_MEMORY)) as other:
         key = job.key(other)
         with call.working(output.place, key) as workspace, call.display:

@@ -453,7 +453,6 @@ class Engine(ABC):
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self.runner, self.workspace, self.stage = runner, workspace, runner.stage
-        runner.memory = workspace.memory or None
 
     @property
     @abstractmethod

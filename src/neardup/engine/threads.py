@@ -38,7 +38,7 @@ from neardup.engine.engine import (
     pick_placed,
     read_sets_of,
 )
-from neardup.files.documents import EarlyIds, ReadingPass, choose_id_column
+from neardup.files.documents import ReadingPass, choose_id_column
 from neardup.files.streams import file_has_changed
 from neardup.matching.join import cut_runs
 from neardup.reading.catalogue import Catalogue, make_catalogue
@@ -209,7 +209,7 @@ def _read_blocks(
     Once some rows are in files, so are the facts about their documents.
     """
     sources, plan = blocks.sources, blocks.plan
-    n_listed, ids, workspace = [0] * len(sources), EarlyIds(plan.columns), listed.workspace
+    n_listed, workspace = [0] * len(sources), listed.workspace
     for _, facts in listed.known():
         n_listed[facts["source"]] += 1
     n_added = n_listed if rows is None else rows.count_blocks(blocks.collection, len(sources))
@@ -235,8 +235,6 @@ def _read_blocks(
             if n_spilled:
                 listed.to_files()
         if n_met[source] > n_listed[source]:
-            if plan.columns.id is not None:
-                ids.add(documents["ids"], sources[source].name, documents["numbers"].to_numpy())
             listed.append(documents, facts, facts["text_bytes"])
             n_bytes += documents.nbytes
         if not (is_checked or (listed.is_in_memory and not n_spilled)):

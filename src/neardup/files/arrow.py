@@ -153,8 +153,6 @@ class ArrowSource(Source):
     two kinds; batches are made anew, buffers are not compressed.
     """
 
-    input_options = frozenset({"input_format"})
-
     def __init__(self, location: str, name: str, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.location = self.origin = location
         self.name = name

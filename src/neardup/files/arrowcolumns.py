@@ -44,7 +44,6 @@ from neardup.files.rows import (
     order_of,
 )
 from neardup.files.streams import check_unpacked, one_line
-from neardup.tables import Int64s
 
 Misread = dict[int, list[tuple[str | None, str]]]
 """Reasons why rows are bad, by their numbers: if a column is one of texts, or (None) always."""
@@ -386,10 +385,6 @@ class TableBlock(RowBlock):
         check_strings(table, self.numbers, self._path)
         return table
 
-    def largest_row(self) -> tuple[int, int]:
-        """Return the bytes and row number of the longest string."""
-        return largest_row_of(self._columns(None), self.numbers)
-
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the columns of the texts."""
         return self._with(cut_columns(self._columns(None), cuts, path=self._path))
@@ -445,17 +440,6 @@ def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, _of_type(texts, kind.storage_type))
     return texts.cast(kind)
-
-
-def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
-    """Return the bytes and row number of the longest string."""
-    largest = 0, 0
-    for column in table.columns:
-        if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
-            sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
-            row = int(np.argmax(sizes))
-            largest = max(largest, (int(sizes[row]), int(numbers[row])))
-    return largest
 
 
 # Columns of Python values.

@@ -152,8 +152,6 @@ class DelimitedSource(Source):
         How much to read at a time.
     """
 
-    input_options = frozenset({"input_format", "encoding", "delimiter"})
-
     def __init__(
         self,
         location: str,

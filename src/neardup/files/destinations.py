@@ -35,8 +35,7 @@ from neardup.files.remote import (
 )
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.runs import disk
-from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, note, part_of
-from neardup.runs.progress import size
+from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, part_of
 from neardup.runs.work import work_folders_of
 
 if TYPE_CHECKING:
@@ -207,22 +206,6 @@ def _is_within(place: str, folder: Target) -> bool:
     )
 
 
-def check_room(target: Target, sizes: Iterable[int | None]) -> None:
-    """Raise if known input sizes exceed the free disk space."""
-    known = list(sizes)
-    needed = sum(n_bytes or 0 for n_bytes in known)
-    if not isinstance(target, Path) or None in known or not needed:
-        return
-    around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
-    free = shutil.disk_usage(around).free
-    if needed > free:
-        message = (
-            f"{target} will take about {size(needed)}, as its inputs do, and {around} has "
-            f"{size(free)} free; free some disk, or write to a larger one"
-        )
-        raise WriteError(message)
-
-
 # Folders and files that appear when they are complete.
 
 
@@ -384,7 +367,6 @@ def _lock(scratch: LockedFolder, target: Path) -> None:
 
 def take_place(content: Path, target: Path) -> None:
     """Rename the content to ``target``, moving its earlier content away."""
-    note(content, target)
     if not (content.is_dir() and target.is_dir()):
         content.replace(target)
     elif not exchange(content, target):

@@ -20,7 +20,7 @@ from neardup.errors import InvalidInputError, option_name
 from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID, ColumnNames, RowBlock, Source
 from neardup.kernels.common import hashing
-from neardup.runs.progress import job_logger, size
+from neardup.runs.progress import job_logger
 from neardup.tables import Bools, Int64s, Texts, Uint64s, with_wide_offsets
 
 if TYPE_CHECKING:
@@ -121,42 +121,6 @@ def check_unique(
         first += len(part)
 
 
-# Ids are compared when there are so many, and twice as many each time, up to a limit.
-FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
-
-
-class EarlyIds:
-    """Early check for repeated ids among the first million.
-
-    So an error comes before the work on all documents; a longer input is compared at the end.
-    """
-
-    def __init__(self, columns: ColumnNames) -> None:
-        self._columns = columns
-        self._parts: list[tuple[pa.Array, str, Int64s]] = []
-        self._n_ids, self._next_look = 0, FIRST_LOOK
-
-    def add(self, ids: pa.Array, file: str, numbers: Int64s) -> None:
-        """Add a file's next ids, or raise for repeated ids."""
-        if self._next_look > _LAST_LOOK:
-            return
-        self._parts.append((ids, file, numbers))
-        self._n_ids += len(ids)
-        if self._n_ids < self._next_look:
-            return
-        starts = np.cumsum([0, *(len(part) for part, _, _ in self._parts)])
-
-        def place(document: int) -> tuple[str, int]:
-            part = int(np.searchsorted(starts, document, side="right")) - 1
-            _, file, numbers = self._parts[part]
-            return file, int(numbers[document - starts[part]])
-
-        check_unique([part for part, _, _ in self._parts], place, self._columns)
-        self._next_look = 2 * self._n_ids
-        if self._next_look > _LAST_LOOK:
-            self._parts.clear()
-
-
 # Finding documents by their ids.
 
 
@@ -254,10 +218,7 @@ def read_text_block(
 
 R = TypeVar("R")
 
-_log, _hints = job_logger(__name__), job_logger("neardup.hints")
-
-ROW_FACTOR = 9
-"""Bytes of memory that a job takes for each byte of a row."""
+_log = job_logger(__name__)
 
 
 def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
@@ -310,8 +271,6 @@ class ReadingPass:
                 result = function(source, block)
             except InvalidInputError as error:
                 raise name_remedy(error, source) from None
-            # The rows of some formats are known only now.
-            self._note_large_row(source, block)
             return i, result, stop
 
         end = self._stop
@@ -352,23 +311,8 @@ class ReadingPass:
             # Of a source that is followed by one that was begun all blocks are done.
             for block in () if any(done[i + 1 :]) else islice(source.blocks(), n_done, None):
                 stop = start + block.end
-                self._note_large_row(source, block)
                 yield i, block, stop
             start = stop if source.size is None else start + source.size
-
-    def _note_large_row(self, source: Source, block: RowBlock) -> None:
-        """Log once that a row exceeds the memory limit."""
-        runner, (n_bytes, row) = self._runner, block.largest_row()
-        needed = ROW_FACTOR * n_bytes
-        if runner.memory is None or needed <= runner.memory:
-            return
-        note = (
-            f"{source.origin or source.name}, row {row} has {size(n_bytes)} and needs about "
-            f"{size(needed)}, more than the {size(runner.memory)} of {option_name('memory')}; it "
-            "is read all the same"
-        )
-        if runner.notes.setdefault("large_row", note) is note:
-            _hints.info(note)
 
     def _report(self, done: int) -> None:
         # A file may have grown since its size was asked for.

@@ -119,9 +119,6 @@ class FolderSource(Source):
         self._files, self._names = tuple(files), tuple(names)
         sizes = [file.size for file in files]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
-        self.input_options = frozenset({"document folder"}).union(
-            *(each.input_options for each in files)
-        )
 
     @property
     def files(self) -> Sequence[Source]:
@@ -210,10 +207,6 @@ class _FolderBlock(RowBlock):
         ]
         text = pa.array([SEPARATOR.join(texts)], pa.large_string())
         return ParsedRows(text, files=pa.array([files], FILES))
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the bytes of the one row."""
-        return sum(block.largest_row()[0] for block in self.blocks), 1
 
     def _read_table(self, names: Sequence[str] | None) -> pa.Table:
         """Return the text as the column ``text``."""

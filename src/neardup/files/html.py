@@ -27,9 +27,6 @@ from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
 from neardup.tables import Int64s
 
-OPTIONS = frozenset({"encoding", "main_text"})
-"""Names of the options that concern the text of a page."""
-
 MAX_PAGE_BYTES = 1 << 26
 """A longer page is refused: the parser needs up to a hundred times as much memory."""
 
@@ -58,7 +55,6 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
         extract=partial(page_text, is_xml=is_xml),
         options=options,
         kind="an HTML page",
-        used=OPTIONS,
         max_bytes=MAX_PAGE_BYTES,
     )
 
@@ -302,8 +298,6 @@ def with_pages(table: Source, options: InputOptions) -> Source:
     need_parser(main_text=options.main_text)
     made = copy(table)
     made.pages, made.extracts_text, made.uncuttable = _Pages(options), True, _KIND
-    # The characters of the table are decoded before there are pages.
-    made.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
     return made
 
 

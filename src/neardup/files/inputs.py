@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import atexit
 import glob
-import json
 import os
 import shutil
 import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
@@ -50,7 +49,6 @@ from neardup.files.streams import (
 )
 from neardup.options.groups import InputOptions
 from neardup.options.kinds import Documents
-from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -113,39 +111,6 @@ def list_endings(counts: Mapping[str, int]) -> str:
         shown[_MOST_ENDINGS:] = [f"and {len(shown) - _MOST_ENDINGS} more endings"]
     total = sum(counts.values())
     return f"{total:,} {'file' if total == 1 else 'files'} passed over: {', '.join(shown)}"
-
-
-# For each option, or value of one, the inputs on which it has no effect, a remedy, and an option
-# that the remedy names.
-_WITHOUT_EFFECT = {
-    "input_format": ("on data in memory", "name files"),
-    "encoding": ("where no input is text, CSV, JSON or a web page", "name one"),
-    "delimiter": (
-        *("where no input is CSV or TSV", "read files as such with input_format csv"),
-        "input_format",
-    ),
-    "document line": (
-        *("where no input is text", "read files as text with input_format text", "input_format"),
-    ),
-    "main_text": (
-        *("where no input is a web page", "read files and columns as such with input_format html"),
-        "input_format",
-    ),
-    "document folder": ("where no input is a folder of texts", "name folders"),
-}
-
-
-def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
-    """Raise if a given option affects no source."""
-    concerned = {
-        name for sources in collections for source in sources for name in source.input_options
-    }
-    for key, (where, remedy, *others) in _WITHOUT_EFFECT.items():
-        name, _, value = key.partition(" ")
-        given = getattr(options, name)
-        is_given = given == value if value else given != InputOptions.known[name].default
-        if is_given and key not in concerned:
-            raise no_effect(key, where, remedy, *others)
 
 
 # From the arguments of a user to sources.
@@ -506,17 +471,14 @@ def _walk(folder: str, options: InputOptions, listing: Listing) -> None:
         parent = below.pop()
         with reading(parent):
             entries = list(os.scandir(parent))
-        names = []
         for entry in entries:
+            if entry.name.startswith("."):
+                continue
             if not _is_folder(entry):
-                names.append(entry.name)
+                listing.take(_normal(entry.path), options)
             # Links may lead in circles. Hidden folders and outputs of earlier runs are not input.
-            elif not (entry.is_symlink() or entry.name.startswith(".") or _is_output(entry.path)):
+            elif not (entry.is_symlink() or _is_output(entry.path)):
                 below.append(entry.path)
-        saved = _saved_rows(parent, names)
-        for name in names:
-            if not name.startswith(".") and (saved is None or name in saved):
-                listing.take(_normal(os.path.join(parent, name)), options)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -531,26 +493,6 @@ def _is_output(folder: str) -> bool:
     """Return whether ``neardup dedup`` or ``neardup drop`` wrote a folder."""
     names = ("summary.json", "removed.parquet")
     return all(os.path.lexists(os.path.join(folder, name)) for name in names)
-
-
-def _saved_rows(folder: str, names: Collection[str]) -> set[str] | None:
-    """Return the data files of a Hugging Face data set.
-
-    None for other folders. Other files there describe it, or are caches of earlier work with other
-    rows. A folder of several data sets has only folders, and the file that lists them.
-    """
-    if "dataset_dict.json" in names:
-        return set()
-    if not {"state.json", "dataset_info.json"}.issubset(names):
-        return None
-    state = Path(folder, "state.json")
-    with reading(str(state)):
-        content = state.read_bytes()
-    try:
-        return {str(about["filename"]) for about in json.loads(content)["_data_files"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        message = f"expected the state of a saved data set, which names its files: {error!r}"
-        raise InvalidInputError(message, path=str(state)) from None
 
 
 def _files_at_url(url: str, options: InputOptions) -> Listing:

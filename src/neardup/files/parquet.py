@@ -24,7 +24,6 @@ from neardup.files.arrowcolumns import (
     TableBlock,
     check_batch,
     filter_rows,
-    largest_row_of,
     without_views,
 )
 from neardup.files.columnpaths import path_in
@@ -65,8 +64,6 @@ class ParquetSource(Source):
 
     A block holds about ``block_bytes``, as they are encoded in the file.
     """
-
-    input_options = frozenset({"input_format"})
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.location = self.origin = location
@@ -260,12 +257,6 @@ class _ParquetBlock(TableBlock):
             columns = tuple(dict.fromkeys(filter(None, (".".join(map(str, f)) for f in fields))))
         table = filter_rows(self._stretch.group.read(self._stretch, columns), self._rows)
         return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the largest row's bytes and number, in loaded columns."""
-        tables = self._stretch.tables.values()
-        found = (largest_row_of(table, self._stretch.numbers) for table in tables)
-        return max(found, default=(0, 0))
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Read all columns, and cut spans out of the texts."""

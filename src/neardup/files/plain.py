@@ -122,8 +122,6 @@ class _TextSource(_OneColumnSource):
     Unless ``is_text_by_name``, the first bytes decide whether this is a text.
     """
 
-    input_options = RawSource.input_options | {"document line"}
-
     def __init__(
         self,
         location: str,
@@ -262,7 +260,6 @@ class BytesSource(_OneColumnSource):
     A compressed file is not decompressed, and a byte-order mark counts.
     """
 
-    input_options = frozenset({"input_format"})
     is_one_row = True
     column = _BYTES
 
@@ -418,9 +415,8 @@ class ExtractedFileSource(_OneColumnSource):
 
     A file that cannot be read is a bad row.
 
-    ``kind`` describes the file, such as ``an HTML page``. ``used`` names the options that
-    ``extract`` uses, without ``input_format``. A file longer than ``max_bytes`` is a bad row, and
-    no more of it is read.
+    ``kind`` describes the file, such as ``an HTML page``. A file longer than ``max_bytes`` is a bad
+    row, and no more of it is read.
     """
 
     is_one_row = extracts_text = True
@@ -433,13 +429,11 @@ class ExtractedFileSource(_OneColumnSource):
         extract: Extract,
         options: InputOptions,
         kind: str,
-        used: frozenset[str] = frozenset(),
         max_bytes: int = MAX_ROW_BYTES,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         # The bytes are not text, so they are not decoded before the extraction.
         super().__init__(location, name, encoding=None, block_bytes=block_bytes)
-        self.input_options = used | {"input_format"}
         self._extract, self._options, self.uncuttable = extract, options, kind
         self._max_bytes = min(max_bytes, MAX_ROW_BYTES)
 

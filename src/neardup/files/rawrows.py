@@ -344,12 +344,6 @@ class RawBlock(RowBlock):
         """Return the existing columns of some names, None for all."""
         return self._table(self._decoded(self.raw)[0], names)
 
-    def largest_row(self) -> tuple[int, int]:
-        """Return the bytes and the number of the largest row."""
-        sizes = self.raw.ends - self.raw.starts
-        largest = int(np.argmax(sizes)) if len(sizes) else 0
-        return (int(sizes[largest]), int(self.numbers[largest])) if len(sizes) else (0, 0)
-
     def with_cuts(self, cuts: Cuts) -> Self:
         """Cut spans out of the texts, encoding changed rows anew."""
         if not len(cuts):
@@ -389,8 +383,6 @@ class RawSource(Source):
     The last suffix of ``name`` is the compression; ``encoding`` is a name of Python, None for
     UTF-8.
     """
-
-    input_options = frozenset({"input_format", "encoding"})
 
     def __init__(
         self,

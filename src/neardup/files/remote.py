@@ -21,7 +21,6 @@ from typing import Any, BinaryIO, cast
 
 from neardup.errors import OVERWRITE, InvalidInputError, NeardupError, OutputExistsError, WriteError
 from neardup.files.streams import Destination
-from neardup.runs.disk import note_written
 from neardup.runs.runner import Threads
 from neardup.version import __version__
 
@@ -250,14 +249,10 @@ def new_remote_file(url: Url) -> Iterator[Destination]:
         if is_moved:
             with contextlib.suppress(Exception):
                 system.rm_file(destination.path)
-        elif any(file.is_complete for file in destination.files):
-            # The interrupt came while it was completed.
-            note_written(url)
         if isinstance(error, WriteError):
             message = f"{error.in_both}; nothing was written"
             raise WriteError(message) from error.__cause__
         raise
-    note_written(url)
 
 
 def remote_size(url: Url) -> int:
@@ -349,7 +344,6 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
             message = f"{error.in_both}; {fate}"
             raise WriteError(message) from error.__cause__
         raise
-    note_written(url)
     # The output is complete without the name of its writer.
     with contextlib.suppress(Exception):
         folder.remove([_STARTED])

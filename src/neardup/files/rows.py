@@ -254,10 +254,6 @@ class RowBlock(ABC):
     def _read_table(self, names: Sequence[str] | None) -> pa.Table:
         """Return the existing columns of some names, None for all."""
 
-    def largest_row(self) -> tuple[int, int]:
-        """Return the largest row's bytes and number, zeros if unknown."""
-        return 0, 0
-
     def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask] | None:
         """Return members as JSON texts and bad rows, None for tables."""
         return None
@@ -364,9 +360,6 @@ class Source(ABC):
 
     origin: str | None = None
     """Path or URL; None for data in memory."""
-
-    input_options: frozenset[str] = frozenset()
-    """Names of the ``InputOptions`` that concern the source."""
 
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and disk checks."""

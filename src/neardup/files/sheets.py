@@ -355,7 +355,6 @@ class SheetSource(MemorySource):
         The name of the sheet.
     """
 
-    input_options = frozenset({"input_format", "sheet"})
     block_type = _SheetBlock
 
     def __init__(

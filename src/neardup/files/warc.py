@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
+from neardup.files.html import MAX_PAGE_BYTES, decode_page, need_parser, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
@@ -84,7 +84,6 @@ class WarcSource(RawSource):
         Which text of the pages is wanted, and their encoding if one was chosen.
     """
 
-    input_options = OPTIONS | {"input_format"}
     extracts_text, uncuttable = True, _KIND
 
     def __init__(

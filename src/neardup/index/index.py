@@ -16,7 +16,6 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import StoredBlock
 from neardup.files.documents import (
-    FIRST_LOOK,
     as_text,
     check_unique,
     common_id_type,
@@ -274,7 +273,7 @@ class Addition:
         self.n_documents = self.n_tokens = self.n_empty = self.n_short = 0
         self.skipped: list[tuple[str, int, str]] = []
         self.denied: list[Any] = []
-        self._index, self._least, self._next_look = index, least, FIRST_LOOK
+        self._index, self._least = index, least
         self._ids: list[pa.Array] = []
         self._places: list[RowPlaces] = []
 
@@ -285,10 +284,7 @@ class Addition:
         n_tokens: Int64s,
         skipped: Sequence[tuple[str, int, str]],
     ) -> None:
-        """Count the next documents, and raise for ids already indexed.
-
-        Their ids are compared with each other each time that the number of documents has doubled.
-        """
+        """Count the next documents, and raise for ids already indexed."""
         check_unknown(self._index, ids, places, self.columns)
         self._ids.append(ids)
         self._places.append(places)
@@ -297,9 +293,6 @@ class Addition:
         self.n_empty += int((n_tokens == 0).sum())
         self.n_short += int(((n_tokens > 0) & (n_tokens < self._least)).sum())
         self.skipped += skipped
-        if self.n_documents >= self._next_look:
-            self._next_look = 2 * self.n_documents
-            self.check_repeats()
 
     def check_repeats(self) -> None:
         """Raise if two of the documents have the same id."""

@@ -35,7 +35,6 @@ from neardup.options.choices import IndexKind
 from neardup.runs.disk import (
     HOLDER,
     find_holder,
-    note_written,
     part_of,
     store_holder,
     sync_folder,
@@ -364,7 +363,6 @@ class Database:
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
-        note_written(str(self.folder))
         if not is_insertion:
             # The log of the database starts anew.
             with contextlib.suppress(sqlite3.Error):

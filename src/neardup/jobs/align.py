@@ -19,7 +19,7 @@ from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
-from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import Inputs, passed_over, resolve_inputs
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
 from neardup.jobs.align_other import (
@@ -248,7 +248,6 @@ def find_shared(
     read = PassageReading(columns_of(options), options.skip_bad)
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
-    check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(engine.workspace, sources)
     # An invalid marker raises before anything is read.

@@ -12,7 +12,8 @@ import numpy as np
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.documents import IdTable, as_text, keep_extracted
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import passed_over
+from neardup.files.plain import TextLinesSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
@@ -86,9 +87,7 @@ class NamedIds:
         import pyarrow as pa
 
         sources = resolve_tables(named_in, options=InputOptions(document="line"))
-        if column is not None and all(
-            "document line" in source.input_options for source in sources
-        ):
+        if column is not None and all(isinstance(each, TextLinesSource) for each in sources):
             message = (
                 f"column has no effect with {named_in}, a text with one id a line; leave it out"
             )
@@ -177,7 +176,6 @@ def drop_documents(
     engine: Engine, sources: Sequence[Source], named_in: str, options: DropOptions
 ) -> DropResult:
     """Find the documents of some sources that a table names."""
-    check_effect(options, sources)
     keep_extracted(engine.workspace, sources)
     with engine.stage("read") as note:
         table, column = _table_in(named_in, options)

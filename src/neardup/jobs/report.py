@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_other
 from neardup.engine.opening import open_runner
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.inputs import check_effect, name_apart, resolve_inputs
+from neardup.files.inputs import name_apart, resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
@@ -147,7 +147,6 @@ def make_report(
         else ReadCollection(other, other_columns_of(options), options.skip_bad),
         labels,
     )
-    check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     with runner.stage("report"):
         if isinstance(result, DeduplicationResult):
@@ -403,7 +402,6 @@ def make_review(
     runner: Runner,
 ) -> Report:
     """Make the page of a table of pairs for ``review``."""
-    check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     if labels is not None:
         _check_no_labels(own or ())

@@ -21,7 +21,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.engine.engine import Engine, Means, each_block
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
 from neardup.matching.measures import Measure
@@ -59,7 +59,6 @@ def search_documents(
     with_columns: bool = False,
 ) -> DocumentSearchResult:
     """Look up source documents among the documents of an index."""
-    check_effect(options, sources)
     index = shared.opened
     measure = measure_of(index.scheme, options)
     start = time.perf_counter()
@@ -218,7 +217,6 @@ def search_passages(
     options: SearchOptions,
 ) -> PassageResult:
     """Look up every document of some sources as a query."""
-    check_effect(options, sources)
     start = time.perf_counter()
     index = shared.opened
     plan = _plan_search(options, index)

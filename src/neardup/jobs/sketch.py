@@ -12,7 +12,6 @@ import pyarrow as pa
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
 from neardup.files.documents import (
-    EarlyIds,
     ReadingPass,
     TextBlock,
     check_unique,
@@ -21,7 +20,7 @@ from neardup.files.documents import (
     keep_extracted,
     read_text_block,
 )
-from neardup.files.inputs import check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
 from neardup.options.documents import SketchOptions
@@ -177,7 +176,6 @@ def _prepare(
     runner: Runner,
 ) -> tuple[SketchMaker, ReadingPlan]:
     """Choose the sketch maker, and columns of texts and ids."""
-    check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), reading_plan(options)
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
     if maker.texts.weights.needs_frequencies:
@@ -218,9 +216,7 @@ def _sketch_blocks(
         documents = replace(documents, texts=documents.texts.slice(0, 0))
         return _SketchedBlock(source.name, documents, rows, digests)
 
-    ids = EarlyIds(plan.columns)
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
-        ids.add(sketched.documents.ids, sketched.source, sketched.documents.numbers)
         yield sketched
 
 

@@ -24,7 +24,6 @@ from neardup.files.remote import Url
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
-from neardup.runs.disk import note_stream
 from neardup.runs.progress import counted, job_logger, plural
 from neardup.runs.runner import map_ordered
 from neardup.tables import Bools, Int64s, Texts
@@ -73,7 +72,7 @@ class TableTarget:
         if not self.is_stream:
             write_table(table, self.path, overwrite=overwrite)
             return
-        with note_stream(str(self)), self._open() as stream:
+        with self._open() as stream:
             _WRITERS[self.format](table, stream)
 
     @contextmanager

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,85 +62,8 @@ def record_of_file(path: Path) -> FileRecord:
     return FileRecord(size, f"{checksum:08x}")
 
 
-# Outputs of a run, for a report if it ends early. An interrupt may come between the rename of an
-# output and the next line. So an output is recorded before its rename, and checked when the report
-# is made.
-
-
-@dataclass
-class Journal:
-    """The outputs of a run: renamed, streamed, and being streamed.
-
-    ``renamed`` has the numbers on the disk of each expected file. ``unfinished`` is a folder or URL
-    where the same command resumes.
-    """
-
-    renamed: dict[Path, tuple[int, int]] = field(default_factory=dict)
-    streamed: list[str] = field(default_factory=list)
-    partial: str = ""
-    unfinished: Path | str | None = None
-
-    def written(self) -> list[str]:
-        """Return the names of the outputs that are in place."""
-        there = [
-            str(path) for path, numbers in self.renamed.items() if _disk_numbers(path) == numbers
-        ]
-        return list(dict.fromkeys([*there, *self.streamed]))
-
-
-def _disk_numbers(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-_CURRENT: ContextVar[Journal | None] = ContextVar("journal", default=None)
-
-
-@contextmanager
-def keep_journal() -> Iterator[Journal]:
-    """Record the outputs that are written in the block."""
-    journal = Journal()
-    token = _CURRENT.set(journal)
-    try:
-        yield journal
-    finally:
-        _CURRENT.reset(token)
-
-
-def note(content: Path, target: Path) -> None:
-    """Record that ``content`` is about to be moved to ``target``."""
-    journal = _CURRENT.get()
-    numbers = None if journal is None else _disk_numbers(content)
-    if journal is not None and numbers is not None:
-        # Relative paths stay valid, because the current folder never changes here.
-        journal.renamed[target] = numbers
-
-
-def note_written(name: str) -> None:
-    """Record an output that is known to be written."""
-    journal = _CURRENT.get()
-    if journal is not None:
-        journal.streamed.append(name)
-
-
-def note_unfinished(folder: Path | str) -> None:
-    """Record that an unfinished run can resume from a location."""
-    journal = _CURRENT.get()
-    if journal is not None:
-        journal.unfinished = folder
-
-
-@contextmanager
-def note_stream(name: str) -> Iterator[None]:
-    """Record a stream, partial until the end of the block."""
-    journal = _CURRENT.get() or Journal()
-    journal.partial = name
-    yield
-    journal.streamed.append(name)
-    journal.partial = ""
+# The folder or URL where the same command resumes, for the message of a run that ended early.
+UNFINISHED: ContextVar[Path | str | None] = ContextVar("unfinished", default=None)
 
 
 @contextmanager

@@ -176,9 +176,6 @@ class Runner:
         # A part of a job logs under the job's id.
         is_part = current_job() != "-"
         self.job = current_job() if is_part else f"{job}-{os.urandom(4).hex()}"
-        # Memory budget in bytes, if there is one, and notes for the summary by kind.
-        self.memory: int | None = None
-        self.notes: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
         given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None

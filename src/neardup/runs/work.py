@@ -43,10 +43,10 @@ from neardup.runs.disk import (
     HOLDER,
     LOCK,
     PATIENCE,
+    UNFINISHED,
     FileRecord,
     LockedFolder,
     finish_file,
-    note_unfinished,
     passing,
     record_of_file,
     store_file,
@@ -461,7 +461,7 @@ class WorkFolder(LastingWork):
                 self._end()
                 if self._is_entered:
                     self._place.leave()
-                    note_unfinished(self.folder)
+                    UNFINISHED.set(self.folder)
 
     def remove(self) -> None:
         """Remove the folder after a finished run."""

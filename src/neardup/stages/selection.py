@@ -14,7 +14,7 @@ import numpy as np
 
 from neardup.engine.engine import Change, Engine
 from neardup.engine.threads import ThreadEngine
-from neardup.errors import InvalidParameterError, in_python
+from neardup.errors import InvalidParameterError
 from neardup.files.destinations import check_apart, new_output, target_of
 from neardup.files.documents import as_text, common_id_type
 from neardup.files.inputs import origins_of
@@ -265,8 +265,6 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
     """Add the seconds of stages, and update peak memory."""
     summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
     summary["peak_memory_bytes"] = peak_memory_bytes()
-    if runner.notes:
-        summary["notes"] = [*map(in_python, runner.notes.values())]
 
 
 def in_batches(

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 from neardup.files import plain
-from neardup.files.formats import file_source, format_of
-from neardup.files.inputs import check_effect, resolve_paths
+from neardup.files.formats import format_of
+from neardup.files.inputs import resolve_paths
 from neardup.files.plain import BytesSource
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
@@ -58,16 +58,3 @@ def test_format__is_read_only_where_it_is_chosen(tmp_path):
     assert found.passed_over == {}
     assert all(isinstance(source, BytesSource) for source in found)
     assert [f.name for f in resolve_paths([str(tmp_path / "b.txt")])] == ["b.txt"]
-
-
-@pytest.mark.parametrize(
-    "option", [{"document": "line"}, {"encoding": "latin-1"}, {"delimiter": ";"}]
-)
-def test_options__without_effect(make_file, option):
-    path = str(make_file("a.txt", b"x"))
-    chosen = InputOptions(input_format="bytes", **option)
-    source = file_source(path, "a.txt", chosen)
-    check_effect(BYTES, [source])
-    message = rf"^{next(iter(option))}.* has no effect where"
-    with pytest.raises(InvalidParameterError, match=message):
-        check_effect(chosen, [source])

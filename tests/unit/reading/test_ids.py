@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +13,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files import documents as ids_module
-from neardup.files.documents import EarlyIds, check_unique
-from neardup.files.rows import ColumnNames
+from neardup.files.documents import check_unique
 from neardup.reading.catalogue import IdLookup
 from tests.catalogues import COLUMNS, Ids, make_catalogue
 from tests.each import each_of
@@ -62,9 +60,9 @@ def test_lookup__takes_ids_forwards_and_back(parts, calls):
         assert found.to_pylist() == [values[d] for d in documents]
 
 
-def write(path, ids, *more):
+def write(path, ids):
     rows = [json.dumps({"id": each, "text": f"text {each}"}) for each in ids]
-    path.write_text("\n".join([*rows, *more]) + "\n")
+    path.write_text("\n".join(rows) + "\n")
 
 
 def index_of(kind, folder):
@@ -85,33 +83,13 @@ WAYS = {
 
 
 @each_of("name", WAYS)
-def test_repeated_id__comes_before_what_is_read_later(tmp_path, name):
+def test_repeated_id__in_every_job(tmp_path, name):
     folder = tmp_path / name
     folder.mkdir()
     write(folder / "a.jsonl", [*range(2000), 7])
-    # Many blocks, because threads read ahead.
-    for number in range(40):
-        write(folder / f"b{number:02}.jsonl", [f"{number}"], "" if number < 39 else "no row")
     message = (
         r"a\.jsonl, row 2001: id 7 was used before, in a\.jsonl, row 8; ids must differ; ids come "
         r"from column 'id' .* name another with id_column,"
     )
     with pytest.raises(InvalidInputError, match=message):
         WAYS[name](folder)
-
-
-def test_early_ids__when_their_number_has_doubled():
-    columns = ColumnNames(id="key")
-    ids = EarlyIds(columns)
-    add = partial(ids.add, file="a", numbers=np.arange(1, 1025))
-    add(pa.array(range(1024)))
-    # It is not looked for before there are 2,048.
-    ids.add(pa.array([5]), "b", np.array([3]))
-    with pytest.raises(InvalidInputError, match=r"^b, row 3: id 5 was used before, in a, row 6;"):
-        add(pa.array(range(2000, 3024)))
-
-
-def test_early_ids__rows_that_were_skipped_have_none():
-    ids = EarlyIds(ColumnNames(id="key"))
-    ids.add(pa.nulls(1500), "a", np.arange(1500))
-    ids.add(pa.array([None, "x"] * 1 + [str(n) for n in range(3000)]), "b", np.arange(3002))

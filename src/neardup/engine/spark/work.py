@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from neardup.errors import WriteError
-from neardup.runs.disk import note_unfinished, store_file, work_errors
+from neardup.runs.disk import UNFINISHED, store_file, work_errors
 from neardup.runs.progress import job_logger
 from neardup.runs.work import KEY, LastingWork, WorkPlace, digest_of
 
@@ -270,7 +270,7 @@ class SharedWork(LastingWork):
             return
         self._is_closed = True
         self._place.leave()
-        note_unfinished(self.folder)
+        UNFINISHED.set(self.folder)
 
     def remove(self) -> None:
         """Remove all results after a finished run."""

@@ -12,7 +12,7 @@ from neardup.documents.other import resolve_other
 from neardup.engine.engine import Change, Engine
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidInputError
-from neardup.files.inputs import check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
 from neardup.jobs.cut.passages import (
@@ -169,7 +169,6 @@ def cut_sources(
 def _check_sources(
     plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
 ) -> None:
-    check_effect(plan.options, sources, others)
     for file in (file for source in sources for file in (source, *source.files)):
         if file.uncuttable is not None:
             message = (

@@ -16,7 +16,7 @@ from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import key_of, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import keep_extracted
-from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import Inputs, passed_over, resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.buckets import list_prefixes
@@ -157,7 +157,6 @@ def deduplicate_sources(
     earlier pass. Kept documents are added to a new state of the index, and removed ones recorded.
     """
     plan = other.plan
-    check_effect(plan.options, sources, other.sources)
     keep_extracted(engine.workspace, sources, other.sources)
     if plan.reading.needs_frequencies:
         with engine.stage("count"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
-from neardup.files.inputs import check_effect, passed_over, resolve_inputs
+from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import IndexHandle
 from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
@@ -273,7 +273,6 @@ def add(
     runner: Runner,
 ) -> AdditionResult:
     """Add documents, all of them or none."""
-    check_effect(reading, sources)
     start, how = time.perf_counter(), PassageReading(columns_of(reading), reading.skip_bad)
     with runner.stage("read") as note:
         added: Addition = handle.add(sources, how, runner)

@@ -14,7 +14,7 @@ from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.engine.engine import Engine, each_block
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import choose_id_column, common_id_type
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.index.handle import SharedIndex
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
@@ -111,7 +111,6 @@ def find_pairs_in_index(
     options.check_reads_text()
     index, runner = shared.opened, engine.runner
     measure = plan_with_index(options, index)
-    check_effect(options, sources)
     columns = choose_id_column(columns_of(options), sources)
     counts, ngram = QueryCounts(), index.scheme.shingles.ngram
     runs = SpilledBatches("found", engine.workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)

@@ -14,7 +14,7 @@ from neardup.engine.engine import Engine
 from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.documents import keep_extracted
-from neardup.files.inputs import Inputs, check_effect, name_apart, passed_over, resolve_inputs
+from neardup.files.inputs import Inputs, name_apart, passed_over, resolve_inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Source
 from neardup.jobs.pairs.exact import (
@@ -311,7 +311,6 @@ def find_pairs_in_sources(
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading_of_other))
-    check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     keep_extracted(workspace, *(sources for sources, _ in collections))
     names = plan.options.shown_columns
     there = list[tuple[str, ...]]()

@@ -9,10 +9,8 @@ import pytest
 
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import WriteError
-from neardup.files.destinations import check_room
 from neardup.files.inputs import resolve_inputs
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.remote import Url
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
@@ -48,14 +46,3 @@ def test_disk__too_small(tmp_path, monkeypatch):
     with pytest.raises(WriteError, match=r"has 1\.0 kB free, and temporary files need \d+ kB"):
         run(tmp_path, monkeypatch, memory=200_000)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
-
-
-def test_room__of_an_output(tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5_000_000))
-    check_room(tmp_path / "out", [2_000_000, 3_000_000])
-    message = r"out will take about 5\.1 MB, as its inputs do, and .* has 5\.0 MB free; free some"
-    with pytest.raises(WriteError, match=message):
-        check_room(tmp_path / "new" / "out", [2_100_000, 3_000_000])
-    check_room(tmp_path / "out", [10**12, None])
-    check_room(tmp_path / "out", [])
-    check_room(Url("s3://bucket/out"), [10**12])
