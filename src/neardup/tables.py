@@ -91,7 +91,7 @@ TEXT_COLUMNS = ("text", "language")
 class Texts:
     """UTF-8 text of documents in Arrow's memory.
 
-    ``offsets`` are bounds in ``data`` (n + 1). Documents read as bytes may have any bytes.
+    ``offsets`` are bounds in ``data`` (n + 1).
     ``languages`` are numbers as in ``files.encodings`` (n); None for texts not read from files.
     """
 
@@ -104,7 +104,7 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
-        """View an Arrow array of strings or bytes as texts.
+        """View an Arrow array of strings as texts.
 
         A null is an empty text. ``languages`` may be one number for all.
         """
@@ -182,18 +182,10 @@ class Texts:
 
 
 def with_wide_offsets(strings: pa.Array) -> pa.Array:
-    """Return strings or bytes as Arrow's types with wide offsets."""
+    """Return strings as Arrow's type with wide offsets."""
     import pyarrow as pa
 
-    kind = pa.large_binary() if is_binary(strings.type) else pa.large_string()
-    return strings.cast(kind)
-
-
-def is_binary(kind: pa.DataType) -> bool:
-    """Return whether values are bytes, not necessarily valid UTF-8."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+    return strings.cast(pa.large_string())
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
-    from neardup.options.groups import AgainstOptions, InputOptions, ReadingOptions
+    from neardup.options.groups import AgainstOptions, InputOptions
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
@@ -69,11 +69,11 @@ class Call:
         """Return whether a Spark session does the work."""
         return bool(self.options.engine == "spark")
 
-    def check_spark(self, reading: ReadingOptions | None = None, whole: Sequence[str] = ()) -> None:
+    def check_spark(self, whole: Sequence[str] = ()) -> None:
         """Raise if Spark is missing or cannot take the options."""
         from neardup.engine.spark.cluster import check_pyspark, check_tasks
 
-        check_tasks(reading, whole)
+        check_tasks(whole)
         options = self.options
         if options.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"

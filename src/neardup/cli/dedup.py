@@ -103,7 +103,7 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     files = None if index else given.against
     job = DedupJob(options, resolve_paths, inputs, files, index=index)
     if call.is_on_spark:
-        call.check_spark(options, job.whole)
+        call.check_spark(job.whole)
     output = FolderOutput(call)
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)

@@ -30,7 +30,7 @@ from neardup.options.groups import (
     OpenOptions,
     OutputOptions,
     PrintOptions,
-    TextReadingOptions,
+    ReadingOptions,
     WhereOptions,
 )
 from neardup.options.kinds import Location, Whole
@@ -65,7 +65,7 @@ class _BuildOptions(
     BandOptions,
     OccurrenceOptions,
     WhereOptions,
-    TextReadingOptions,
+    ReadingOptions,
     CommandOptions,
 ):
     """Options of ``neardup index build`` for both kinds."""
@@ -106,7 +106,7 @@ class _BuildOptions(
     )
 
 
-class _AddOptions(WhereOptions, TextReadingOptions, CommandOptions):
+class _AddOptions(WhereOptions, ReadingOptions, CommandOptions):
     """Options of ``neardup index add``."""
 
     tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
@@ -187,10 +187,10 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     from neardup.files.inputs import Inputs, origins_of
     from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index import index
-    from neardup.options.groups import TextReadingOptions
+    from neardup.options.groups import ReadingOptions
 
     given: _BuildOptions = call.options
-    reading = given.part(TextReadingOptions)
+    reading = given.part(ReadingOptions)
     if not inputs and given.where is not None:
         raise no_effect("where", "without INPUT", "name files, or give it to index add")
     for name in () if inputs else reading.given():
@@ -243,10 +243,10 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """
     from neardup.documents.other import open_handle
     from neardup.jobs.index import index
-    from neardup.options.groups import TextReadingOptions
+    from neardup.options.groups import ReadingOptions
 
     given: _AddOptions = call.options
-    reading = given.part(TextReadingOptions)
+    reading = given.part(ReadingOptions)
     handle = open_handle(folder, given.tokenizer)
     with call.display:
         sources = call.sources(inputs, reading)

@@ -78,7 +78,7 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
-        call.check_spark(options)
+        call.check_spark()
     output = TableOutput(call)
     folder = None if job.index is None else job.index.folder
     read = origins_of(*(each or () for each in (job.left, job.right, job.counted)))

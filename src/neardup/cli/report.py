@@ -13,7 +13,7 @@ from neardup.options.option import but, option
 
 if TYPE_CHECKING:
     from neardup.files.inputs import Inputs
-    from neardup.options.groups import TextAgainstOptions
+    from neardup.options.groups import AgainstOptions
     from neardup.reports.page import Report
 
 _EPILOG = """\b
@@ -133,7 +133,7 @@ def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
 
 
 def _sources_of(
-    call: Call, inputs: tuple[str, ...], options: TextAgainstOptions
+    call: Call, inputs: tuple[str, ...], options: AgainstOptions
 ) -> tuple[Inputs | None, Inputs | None]:
     from neardup.files.inputs import resolve_paths
 

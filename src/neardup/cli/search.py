@@ -19,8 +19,8 @@ from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
     OpenOptions,
+    ReadingOptions,
     TableOptions,
-    TextReadingOptions,
     WhereOptions,
 )
 from neardup.options.kinds import Switch
@@ -42,7 +42,7 @@ class SearchCommandOptions(
     HitsOptions,
     PlaceOptions,
     MostOptions,
-    TextReadingOptions,
+    ReadingOptions,
     TableOptions,
     EngineOptions,
     CommandOptions,

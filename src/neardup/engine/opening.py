@@ -71,7 +71,7 @@ def open_engine(
     from neardup.engine.spark.cluster import check_reached, check_tasks, cluster_of
     from neardup.engine.spark.engine import SparkEngine
 
-    check_tasks(reading, whole)
+    check_tasks(whole)
     if options.workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
         raise no_effect("workers", "with spark", remedy, "spark")

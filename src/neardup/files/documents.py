@@ -175,8 +175,7 @@ def hash_id(identifier: str) -> int:
 class TextBlock:
     """Some documents in input order.
 
-    Texts are large strings, ids large strings or integers, all without nulls. Texts that were read
-    as bytes are large binaries.
+    Texts are large strings, ids large strings or integers, all without nulls.
 
     ``numbers`` are the row numbers of the documents, without ``skipped`` rows (source, row,
     reason). ``files`` are the files of joined texts, None without joined texts.

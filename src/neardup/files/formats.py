@@ -33,7 +33,7 @@ class FileFormat:
     name
         Its value of ``input_format``.
     suffixes
-        Endings of file names, in lower case; empty for a format that must be chosen.
+        Endings of file names, in lower case.
     opener
         Module in ``neardup.files`` and function that open a file, ``open_source`` if none is named.
         Loaded with the first file, because each format loads readers of its own.
@@ -87,7 +87,6 @@ FORMATS = (
     FileFormat("pdf", (".pdf",), "pdf", True, "documents", "pypdfium2"),
     FileFormat("html", (".html", ".htm", ".xhtml"), "html", True, "pages", "resiliparse"),
     FileFormat("warc", (".warc", ".wet"), "warc", True, "pages", "fastwarc"),
-    FileFormat("bytes", (), "plain"),
 )
 """All formats, in the order in which messages name them."""
 
@@ -119,9 +118,9 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
     return found
 
 
-def is_archive(name: str, options: InputOptions = _DEFAULTS) -> bool:
-    """Return whether a file is an archive, not raw bytes."""
-    return options.input_format != "bytes" and ending_of(name) in (".zip", *TAR_ENDINGS)
+def is_archive(name: str) -> bool:
+    """Return whether a file is an archive."""
+    return ending_of(name) in (".zip", *TAR_ENDINGS)
 
 
 def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
@@ -169,7 +168,7 @@ def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) ->
 def first_suffix(input_format: InputFormat) -> str:
     """Return a format's first suffix, for ``auto`` of JSON lines."""
     known = _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format]
-    return known.suffixes[0] if known.suffixes else ""
+    return known.suffixes[0]
 
 
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:

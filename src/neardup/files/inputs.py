@@ -334,7 +334,7 @@ class Listing:
     def take(self, location: str, options: InputOptions) -> None:
         """Sort a file of a folder by its name."""
         name = path_of(location)
-        is_input = is_archive(name, options) or is_readable(name, options)
+        is_input = is_archive(name) or is_readable(name, options)
         is_input = is_input and not _is_special(location)
         (self.files if is_input else self.passed_over).append(location)
 
@@ -372,7 +372,7 @@ def _with_members(path: str, options: InputOptions, opened: dict[str, Listing]) 
     named = files_named(path, options)
     found = Listing(passed_over=named.passed_over)
     for location in named.files:
-        if not is_archive(path_of(location), options):
+        if not is_archive(path_of(location)):
             found.files.append(location)
             continue
         if location not in opened:

@@ -1,4 +1,4 @@
-"""Text files, any files as bytes, and extracted texts.
+"""Text files and extracted texts.
 
 Plain text may also be one document a line. Offsets in results point into the text; a row is written
 back byte for byte, the whole file if its text is extracted.
@@ -25,7 +25,6 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.cuts import fill_holes
 from neardup.files.encodings import HEAD_BYTES, foreign_kind, is_utf8, language_of_file
-from neardup.files.problems import check_columns
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
@@ -40,7 +39,7 @@ from neardup.files.rawrows import (
     line_ends,
 )
 from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock
-from neardup.files.streams import InputStream, OutputStream, suffix_below
+from neardup.files.streams import InputStream, suffix_below
 from neardup.options.groups import InputOptions
 from neardup.runs.disk import write_all
 from neardup.runs.work import IN_MEMORY
@@ -48,12 +47,11 @@ from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
     from neardup.runs.work import Workspace
 
 
-# The only column, of text and of bytes.
-_TEXT, _BYTES = pa.field("text", pa.string()), pa.field("bytes", pa.large_binary())
+# The only column.
+_TEXT = "text"
 
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
@@ -63,10 +61,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 def open_source(
     location: str, name: str, options: InputOptions
-) -> BytesSource | TextFileSource | TextLinesSource:
+) -> TextFileSource | TextLinesSource:
     """Return the source of a file's one or many documents."""
-    if options.input_format == "bytes":
-        return BytesSource(location, name)
     is_text_by_name = suffix_below(name) == ".txt"
     source = TextLinesSource if options.document == "line" else TextFileSource
     return source(location, name, is_text_by_name=is_text_by_name, encoding=options.encoding)
@@ -75,11 +71,9 @@ def open_source(
 class _OneColumnSource(RawSource):
     """A file with one column, which counts under any name."""
 
-    column = _TEXT
-
     def schema(self) -> pa.Schema:
         """Return the only column."""
-        return pa.schema([self.column])
+        return pa.schema([(_TEXT, pa.string())])
 
     def _start(self, stream: InputStream) -> bytes:
         # A mark at the start of a file that is one row belongs to the row.
@@ -92,13 +86,10 @@ class _OneColumnSource(RawSource):
 class _OneColumnBlock(RawBlock):
     """Rows of a file with one column."""
 
-    column = _TEXT
-
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
-        name = self.column.name
-        if names is not None and name not in names:
+        if names is not None and _TEXT not in names:
             return pa.table({})
-        return pa.table({name: self._parse(raw, ColumnNames(), skip_bad=False).text})
+        return pa.table({_TEXT: self._parse(raw, ColumnNames(), skip_bad=False).text})
 
     def _parse_texts(
         self,
@@ -109,8 +100,8 @@ class _OneColumnBlock(RawBlock):
         skip_bad: bool,
         is_decoded: bool,
     ) -> ParsedRows:
-        table = pa.table([texts], names=[self.column.name])
-        own = replace(columns, text=self.column.name)
+        table = pa.table({_TEXT: texts})
+        own = replace(columns, text=_TEXT)
         return parse_arrow(
             table, numbers, own, path=self.path, skip_bad=skip_bad, is_decoded=is_decoded
         )
@@ -249,51 +240,6 @@ class _LineBlock(_TextBlock):
         """
         grows = pc.and_(pc.ends_with(texts, "\r"), pa.array(line_ends == 1))
         return pc.if_else(grows, pc.binary_join_element_wise(texts, "\r", ""), texts)
-
-
-# Files as bytes: each is one document, read as it is stored.
-
-
-class BytesSource(_OneColumnSource):
-    """A file's bytes as one document, row 1, perhaps empty.
-
-    A compressed file is not decompressed, and a byte-order mark counts.
-    """
-
-    is_one_row = True
-    column = _BYTES
-
-    def open(self) -> InputStream:
-        """Open the file at its start."""
-        return InputStream(self.location)
-
-    def output(self, folder: Destination) -> OutputStream:
-        """Create the output of the same name."""
-        return OutputStream(folder / self.name)
-
-    def _read_blocks(self) -> Iterator[RowBlock]:
-        """Read the file as one row."""
-        if self.size is not None and self.size > MAX_ROW_BYTES:
-            message = (
-                f"the file has {self.size:,} bytes, and a document {MAX_ROW_BYTES:,} at most; "
-                "leave it out, or cut it into parts"
-            )
-            raise InvalidInputError(message, path=self.location)
-        yield from super()._read_blocks()
-
-    def _block(self, raw: RawRows) -> RowBlock:
-        return _BytesBlock(self.location, raw)
-
-
-class _BytesBlock(_OneColumnBlock):
-    """The one row of a file."""
-
-    column = _BYTES
-
-    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        own = replace(columns, text=self.column.name)
-        check_columns(own, pa.schema([self.column]), path=self.path, sample=dict)
-        return ParsedRows(raw.to_arrow())
 
 
 # Extracted texts, kept for later passes of a run. A job reads its input several times, and the

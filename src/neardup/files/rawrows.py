@@ -217,12 +217,6 @@ class RawRows:
         ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return separator.join([view[start:end] for start, end in ranges])
 
-    def to_arrow(self) -> pa.Array:
-        """Return the rows as an array of bytes."""
-        offsets = np.append(0, np.cumsum(self.ends - self.starts)).astype(np.int64)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.joined_by(b""))]
-        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
-
 
 @dataclass(frozen=True)
 class Cut:

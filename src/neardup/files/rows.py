@@ -76,8 +76,8 @@ class ColumnNames:
 class ParsedRows:
     """The columns of some rows of a block, in order.
 
-    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8, or a binary one of files
-    that are read as bytes; of several columns, joined by ``join_texts``. It is null
+    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8; of several columns, joined
+    by ``join_texts``. It is null
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable

@@ -76,12 +76,11 @@ CutUnit = Literal["passages", "paragraphs", "lines", "sentences"]
 
 DocumentUnit = Literal["line", "folder"]
 DocumentFormat = Literal["docx", "odt", "epub", "pdf"]
-TextFormat = (
+InputFormat = (
     Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "html", "warc"]
     | Literal["xlsx"]
     | DocumentFormat
 )
-InputFormat = TextFormat | Literal["bytes"]
 OnError = Literal["raise", "skip"]
 Engine = Literal["threads", "spark"]
 Missing = Literal["raise", "ignore"]

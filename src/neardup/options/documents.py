@@ -39,8 +39,6 @@ from neardup.options.groups import (
     ReadingOptions,
     SeedOptions,
     ShingleOptions,
-    TextAgainstOptions,
-    TextReadingOptions,
     TokenOptions,
     WeightOptions,
     WhereOptions,
@@ -257,7 +255,7 @@ class MostOptions(Options):
             raise InvalidParameterError(message, "limit", "top")
 
 
-class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
+class DocumentSearchOptions(WhereOptions, MostOptions, ReadingOptions):
     """Options of a search for documents."""
 
     threshold: Number | None = option(
@@ -274,11 +272,11 @@ class CommitOptions(OpenOptions):
     commit_every: int | None = option("Commit after so many insertions.", Whole(1), default=None)
 
 
-class ReportOptions(TextAgainstOptions):
+class ReportOptions(AgainstOptions):
     """Options for showing documents in a report."""
 
 
-class ReviewOptions(TextAgainstOptions):
+class ReviewOptions(AgainstOptions):
     """Options of a page for judging pairs."""
 
     heading = "Output"

@@ -4,7 +4,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
-from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     Clusters,
     ColumnNames,
@@ -22,7 +21,6 @@ from neardup.options.choices import (
     OutputFormat,
     Progress,
     TermFrequency,
-    TextFormat,
     TokenizerChoice,
     UnicodeForm,
 )
@@ -64,12 +62,6 @@ MIN_TOKENS = Option(
 )
 WITH_TEXT = Option("Add the texts of the passages.")
 
-_BY_ENDING = (
-    "auto goes by the ending of each file; a named file with another ending is plain text, and "
-    "such files of a folder are passed over. html reads texts as web pages, also in the columns "
-    "of tables; a file without the ending of a table is one page."
-)
-
 
 class InputOptions(Options):
     """Options of the format of input files."""
@@ -79,7 +71,9 @@ class InputOptions(Options):
     input_format: InputFormat = option(
         "Format of all files, whatever their endings.",
         default="auto",
-        more=f"{_BY_ENDING} bytes reads each file as one document whose bytes are tokens.",
+        more="auto goes by the ending of each file; a named file with another ending is plain "
+        "text, and such files of a folder are passed over. html reads texts as web pages, also in "
+        "the columns of tables; a file without the ending of a table is one page.",
     )
     encoding: str | None = option(
         "Encoding of text files, such as latin-1 or utf-16.",
@@ -103,16 +97,6 @@ class InputOptions(Options):
         "or a book of several files. Passages name the file in which they begin.",
     )
     main_text: bool = option("Extract only the main text of web pages.", default=False)
-
-    def check_together(self) -> None:
-        """Raise if byte files are to be joined by folder."""
-        super().check_together()
-        if self.document == "folder" and self.input_format == "bytes":
-            message = (
-                "document folder joins texts, and input_format bytes reads no texts; leave out "
-                "one of the two"
-            )
-            raise InvalidParameterError(message, "document", "input_format")
 
     @property
     def reads_programs(self) -> bool:
@@ -151,32 +135,9 @@ class ReadingOptions(InputOptions):
     )
 
     @property
-    def reads_bytes(self) -> bool:
-        """Return whether documents are bytes of files, not texts."""
-        return self.input_format == "bytes"
-
-    @property
     def skip_bad(self) -> bool:
         """Return whether bad rows are skipped."""
         return self.on_error == "skip"
-
-    def check_reads_text(self) -> None:
-        """Raise for documents of bytes in an index of texts."""
-        if self.reads_bytes:
-            message = (
-                "input_format bytes reads no texts, which an index has; name files with against, "
-                "or read the files as text"
-            )
-            raise InvalidParameterError(message, "input_format", "against")
-
-
-class TextReadingOptions(ReadingOptions):
-    """Options of input for jobs that need texts."""
-
-    input_format: TextFormat = "auto"
-    differs = but(
-        input_format={"kind": Choice(TextFormat), "more": _BY_ENDING},
-    )
 
 
 class WhereOptions(Options):
@@ -216,10 +177,6 @@ class AgainstOptions(ReadingOptions):
         for name in ("against_text_column", "against_id_column"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, *others)
-
-
-class TextAgainstOptions(AgainstOptions, TextReadingOptions):
-    """Options of two collections, for jobs that look into texts."""
 
 
 class NormalOptions(Options):
@@ -308,20 +265,12 @@ class ShingleOptions(TokenOptions, OccurrenceOptions):
 class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
     """Documents and shingles of jobs that compare whole documents.
 
-    A None ``tokenizer`` is words, or bytes where files are read as bytes; a None ``ngram`` is 5.
+    A None ``tokenizer`` is words; a None ``ngram`` is 5.
     """
 
     def with_tokenizer(self, usual: str) -> Self:
         """Return these options with a tokenizer, ``usual`` by default."""
-        if not self.reads_bytes:
-            return self if self.tokenizer is not None else self.but(tokenizer=usual)
-        if self.tokenizer not in (None, "bytes"):
-            message = (
-                f"tokenizer {self.tokenizer} splits texts, and input_format bytes reads no texts; "
-                "leave it out, or read the files as text"
-            )
-            raise InvalidParameterError(message, "tokenizer", "input_format")
-        return self.but(tokenizer="bytes")
+        return self if self.tokenizer is not None else self.but(tokenizer=usual)
 
 
 class BandOptions(SeedOptions):

@@ -22,11 +22,11 @@ from neardup.options.groups import (
     MIN_TOKENS,
     THRESHOLD,
     WITH_TEXT,
+    AgainstOptions,
     BandOptions,
     KeepOptions,
+    ReadingOptions,
     SeedOptions,
-    TextAgainstOptions,
-    TextReadingOptions,
     TokenOptions,
     WeightOptions,
     WhereOptions,
@@ -160,7 +160,7 @@ class PlaceOptions(Options):
         return self.places or self.place_marker is not None or self.document == "folder"
 
 
-class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, TextAgainstOptions):
+class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, AgainstOptions):
     """Options of an alignment."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName)
@@ -237,7 +237,7 @@ class IgnoreOptions(Options):
 
 
 class LookUpOptions(
-    WhereOptions, PresetOptions, ContainedOptions, HitsOptions, PlaceOptions, TextReadingOptions
+    WhereOptions, PresetOptions, ContainedOptions, HitsOptions, PlaceOptions, ReadingOptions
 ):
     """Options of a search for passages, at any threshold."""
 
@@ -265,7 +265,7 @@ class SearchOptions(LookUpOptions):
     threshold: Number = option(THRESHOLD, default="0.8")
 
 
-class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAgainstOptions):
+class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, AgainstOptions):
     """Options of the ``cut`` function."""
 
     heading = "Matching"

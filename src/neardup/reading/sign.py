@@ -39,7 +39,6 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
-    is_binary,
 )
 from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists, shingle_sets
 from neardup.text.tokenizers import Tokenizer
@@ -273,11 +272,10 @@ def sign_block(
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
-    """Return text lengths in characters or bytes, 0 for null."""
+    """Return text lengths in characters, 0 for null."""
     import pyarrow.compute as pc
 
-    count = pc.binary_length if is_binary(texts.type) else pc.utf8_length
-    lengths: Int64s = pc.fill_null(count(texts), 0).to_numpy().astype(np.int64)
+    lengths: Int64s = pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64)
     return lengths
 
 

@@ -237,7 +237,7 @@ class DedupOutput(Outcome):
         name = converted_name(written_name, output_format)
         if output_format != "same" and not has_columns(written_name, options):
             # Input that was not a table is written as one of a single column.
-            texts, options = "bytes" if options.input_format == "bytes" else "text", InputOptions()
+            texts, options = "text", InputOptions()
         elif output_format != "same":
             # HTML texts are written as HTML.
             is_html = options.input_format == "html"

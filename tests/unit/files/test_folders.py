@@ -191,9 +191,6 @@ def test_options__that_exclude_each_other(kind):
         InvalidParameterError, match=r"^document must be line, folder or None, got 'page'$"
     ):
         kind(document="page")
-    if kind is not AlignOptions:
-        with pytest.raises(InvalidParameterError, match=r"^document folder joins texts"):
-            kind(document="folder", input_format="bytes")
 
 
 def test_resolve_inputs__folder_as_a_path(tree):

@@ -75,7 +75,6 @@ def test_ids__with_the_row_where_there_may_be_several(files):
     files("in/a.txt", "in/b.jsonl", "in/c.dat")
     assert ids("in") == ["a.txt", "b.jsonl:1", "b.jsonl:2"]
     assert ids("in/a.txt", document="line") == ["a.txt:1", "a.txt:2"]
-    assert ids("in", input_format="bytes") == ["a.txt", "b.jsonl", "c.dat"]
 
 
 def test_ids__of_a_file_that_is_called_like_a_row(files):

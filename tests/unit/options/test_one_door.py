@@ -42,7 +42,6 @@ MISTAKES = {
         {"method": "exact", "seed": 1},
         {"method": "exact", "recall": "0.9"},
         {"add": True},
-        {"input_format": "bytes", "tokenizer": "words"},
     ],
     "pairs": [
         *(_READING + _BANDS + _WEIGHTS + _AGAINST),

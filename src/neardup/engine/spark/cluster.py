@@ -33,7 +33,6 @@ from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
 from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
-from neardup.options.groups import ReadingOptions
 from neardup.reading.passes import PartSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__, pip_install
@@ -448,19 +447,14 @@ _SHARE = 0.5
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
-def check_tasks(options: ReadingOptions | None, whole: Sequence[str]) -> None:
-    """Raise for bytes, and for options that need one process."""
+def check_tasks(whole: Sequence[str]) -> None:
+    """Raise for options that need one process."""
     for name in whole:
         message = (
             f"{name} needs all documents in one memory, and cannot be had with engine spark; "
             "leave it out, or choose engine threads"
         )
         raise InvalidParameterError(message, name, "engine")
-    if options is not None and options.reads_bytes:
-        message = (
-            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
-        )
-        raise InvalidParameterError(message, "input_format", "engine")
 
 
 def check_pyspark() -> None:

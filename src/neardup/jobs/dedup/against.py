@@ -121,7 +121,6 @@ def open_index(
         plan = _plan_with_index(options, index.scheme, look_up)
         return Reference(plan, [], index, state=state_of_index(handle.folder, index.manifest))
 
-    options.check_reads_text()
     if options.add:
         with _made(handle, options), handle.changing(runner) as index:
             _check_with_index(options, index.scheme)

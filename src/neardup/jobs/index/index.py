@@ -15,7 +15,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import IndexHandle
 from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
 from neardup.options.choices import Data
-from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, WhereOptions
+from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, WhereOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
@@ -82,7 +82,7 @@ class AdditionResult:
         )
 
 
-class _AddOptions(WhereOptions, TextReadingOptions):
+class _AddOptions(WhereOptions, ReadingOptions):
     """Options of an addition."""
 
 
@@ -213,7 +213,7 @@ class Index(Generic[H, R]):
             If a file cannot be read or written; the index is as before then.
         """
         options = merge(_AddOptions, read)
-        reading = options.part(TextReadingOptions)
+        reading = options.part(ReadingOptions)
         with open_runner(run, "index-add") as runner:
             sources = rows_where(resolve_inputs(data, reading), options.where)
             self._settle(runner)
@@ -269,7 +269,7 @@ class Index(Generic[H, R]):
 def add(
     handle: IndexHandle[Any],
     sources: Sequence[Source],
-    reading: TextReadingOptions,
+    reading: ReadingOptions,
     runner: Runner,
 ) -> AdditionResult:
     """Add documents, all of them or none."""

@@ -23,10 +23,10 @@ from neardup.options.choices import (
 )
 from neardup.options.groups import (
     OpenOptions,
+    ReadingOptions,
     ReadOptions,
     RunOptions,
     TextOptions,
-    TextReadingOptions,
 )
 from neardup.options.option import merge
 from neardup.options.passages import PassageOptions, SearchOptions
@@ -134,7 +134,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         As ``remove``: ``n_removed`` is 0 if there was none.
         """
         start = time.perf_counter()
-        reading = TextReadingOptions(id_column="id")
+        reading = ReadingOptions(id_column="id")
         sources = resolve_inputs([{"id": id, "text": text}], reading)
         how = PassageReading(columns_of(reading), reading.skip_bad)
         removal = self._handle.replace(id, sources, how, Runner())

@@ -108,7 +108,6 @@ def find_pairs_in_index(
     Each pair is compared exactly. Time grows with the sources and the pairs, not with the index.
     Pairs that exceed the memory go to files.
     """
-    options.check_reads_text()
     index, runner = shared.opened, engine.runner
     measure = plan_with_index(options, index)
     columns = choose_id_column(columns_of(options), sources)

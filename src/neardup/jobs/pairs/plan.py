@@ -99,7 +99,7 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
-    """Read texts as characters, except for bytes or another tokenizer."""
+    """Read texts as characters, except for another tokenizer."""
     reading = reading_plan(options.with_tokenizer("characters"))
     return replace(reading, blocking=options.blocking_columns)
 

@@ -195,11 +195,6 @@ def test_zip__encrypted_and_unknown_compression():
     assert texts("a.zip") == ["text"]
 
 
-def test_bytes__of_the_archive_itself():
-    put("in/a.zip", zip_of(ITEMS))
-    assert names("in", input_format="bytes") == ["a.zip"]
-
-
 @every_kind
 def test_url(ending):
     import fsspec
