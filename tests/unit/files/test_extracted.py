@@ -28,7 +28,6 @@ def source_of(path, encoding: str | None = None, **settings: int) -> ExtractedFi
         extract=upper,
         options=InputOptions(encoding=encoding),
         kind="a shout",
-        used=frozenset({"encoding"}),
         **settings,
     )
 
