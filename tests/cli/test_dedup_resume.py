@@ -316,22 +316,3 @@ def test_interrupted__says_how_it_goes_on(run, here, expected, sent, word, code)
     assert (found, err) == (code, said)
     finish(run, here)
     assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
-def test_killed_when_the_output_was_there__is_said(run, here, expected):
-    """A run may end between its output's appearing and its work folder's going."""
-    with spilling(9_000), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WorkFolder, "remove", WorkFolder.close)
-        assert run(*JOB).code == 0
-    (left,) = work_folders(here)
-    found = run(*JOB)
-    assert found.code == 1
-    assert found.err == (
-        "error: out exists; choose another name, or replace it with --overwrite; "
-        f"{left.name} is left of a run that was stopped, and goes with that\n"
-    )
-    with spilling(9_000):
-        assert run(*JOB, "--overwrite").code == 0
-    assert files_of(here / "out") == expected
-    assert work_folders(here) == []

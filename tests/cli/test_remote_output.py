@@ -35,7 +35,7 @@ def test_remote__library(memory):
         result.write("memory://out")
     result.write("memory://out", overwrite=True, format="parquet")
     assert memory.exists("/out/kept/a.parquet")
-    message = r"^memory:/out is a URL that was made a path; give it as a string$"
+    message = r"^memory:/out is a URL; give it as a string, or for an index a local path$"
     with pytest.raises(neardup.WriteError, match=message):
         result.write(Path("memory://out"), overwrite=True)
     pairs = neardup.find_pairs("memory://in/a.jsonl", threshold=0.5)
@@ -68,7 +68,7 @@ def test_remote__every_command(run, here, write_file, memory):
 
 def test_remote__index_is_local(fails, write_file):
     write_file("a.jsonl", GOOD)
-    error = "s3:/bucket/idx is a URL; an index is local, build it and copy it there"
+    error = "s3:/bucket/idx is a URL; give it as a string, or for an index a local path"
     fails("index", "build", "s3://bucket/idx", "a.jsonl", error=error)
 
 
@@ -76,10 +76,7 @@ def test_remote__package_is_missing(fails, write_file, monkeypatch):
     known = {"class": "absent_s3.S3", "err": "Install absent_s3 to access it"}
     monkeypatch.setitem(known_implementations, "absent", known)
     write_file("a.jsonl", GOOD)
-    reason = (
-        "this kind of URL needs another package: Install absent_s3 to access it "
-        "(pip install absent_s3)"
-    )
+    reason = "this kind of URL needs another package: Install absent_s3 to access it"
     for arguments in (("dedup", "-o", "absent://b/out"), ("pairs", "-o", "absent://b/a.csv")):
         error = f"cannot write {arguments[-1]}: {reason}"
         fails(arguments[0], "a.jsonl", *arguments[1:], error=error)

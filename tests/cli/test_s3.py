@@ -12,6 +12,8 @@ import fsspec
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.files import destinations, remote
+
 pytestmark = pytest.mark.slow
 
 TEXTS = [" ".join(f"{letter}{i}" for i in range(20)) for letter in "abc"]
@@ -186,7 +188,7 @@ def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkey
         assert outcome.err.startswith(f"error: {url} is an unfinished output of neardup, without ")
     outcome = run("dedup", f"s3://{bucket}/in", "-o", url)
     assert outcome.err.startswith(f"error: {url} is an unfinished output of neardup, begun 2")
-    assert "--overwrite removes what it left" in outcome.err
+    assert "replace it with --overwrite" in outcome.err
     assert run("dedup", f"s3://{bucket}/in", "-o", url, "--overwrite").code == 0
     assert names(f"{bucket}/out") == sorted([*NAMES, "_SUCCESS"])
 
@@ -194,8 +196,6 @@ def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkey
 @pytest.mark.kills
 @pytest.mark.parametrize("good", [2, 4, 7])
 def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
-    import neardup.files.remote as remote
-
     calls = 0
     write = remote.to_its_end
 
@@ -206,8 +206,8 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
         if calls == good:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(remote, "to_its_end", interrupted)
-    monkeypatch.setattr("neardup.files.remote.to_its_end", interrupted)
+    for module in (remote, destinations):
+        monkeypatch.setattr(module, "to_its_end", interrupted)
     outcome = run("dedup", f"s3://{bucket}/in", "-o", f"s3://{bucket}/out", "--workers", 1)
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "interrupted\n"

@@ -1,9 +1,14 @@
-"""Outputs in folders, at URLs and on standard output.
+"""Outputs that appear whole: in folders, at URLs and on standard output.
 
 A local output is made in a hidden folder beside its place, ``.NAME.neardup-progress``, and renamed
 when it is complete. The folder is locked by its writer; the system frees the lock of a killed one,
 and the next run for the same output restores an earlier output, if its name is free, and removes
 the rest.
+
+At a URL nothing can be exchanged in one step, and nothing is staged on the local disk. A file of an
+object store is visible when it is closed; other systems get a temporary file that is renamed. The
+files of a folder appear one by one: ``_STARTED`` names the writer; ``_SUCCESS``, written last,
+lists the files of a complete output. An output that is replaced loses that marker first.
 """
 
 from __future__ import annotations
@@ -12,37 +17,46 @@ import contextlib
 import ctypes
 import errno
 import io
+import json
 import os
+import platform
 import re
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from neardup.errors import InvalidParameterError, NeardupError, OutputExistsError, WriteError
+from neardup.errors import (
+    OVERWRITE,
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+    OutputExistsError,
+    WriteError,
+)
 from neardup.files.remote import (
+    RemoteDestination,
     Url,
-    check_remote_file,
-    check_remote_folder,
-    is_remote_path_in,
-    new_remote_file,
-    new_remote_folder,
-    remote_size,
+    has_folders,
+    open_system,
+    to_its_end,
+    writing_to,
 )
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.runs import disk
-from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, part_of
-from neardup.runs.work import work_folders_of
+from neardup.runs.disk import HOLDER, LOCK, LockedFolder, part_of
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 # Targets: the path, URL or standard output that a user has named.
-
 
 Target = Path | Url
 
@@ -120,19 +134,20 @@ _OUTPUT = FolderKind("output", "summary.json")
 def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT) -> None:
     """Check that a folder is new or may be replaced."""
     if isinstance(target, Url):
-        check_remote_folder(target, overwrite=overwrite)
+        folder = _RemoteFolder(target)
+        folder.check(overwrite=overwrite)
+        folder.probe()
         return
     if is_standard_output(target):
         message = "the output is a folder, which standard output does not take; name a new folder"
         raise WriteError(message)
-    _check_local(target, kind)
+    _check_local(target)
     if Path.cwd().is_relative_to(os.path.realpath(target)):
         message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
         raise WriteError(message)
     if os.path.lexists(target) or recover(target):
         if not target.is_dir() or target.is_symlink():
-            message = f"{target} is not a folder; the output is a folder, choose another name"
-            raise WriteError(message)
+            raise _no_folder(target)
         if any(target.iterdir()) and not (target / kind.mark).is_file():
             message = (
                 f"{target} is not empty, and no {kind.name} of neardup; choose another name, or "
@@ -140,44 +155,47 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT)
             )
             raise OutputExistsError(message)
         if not overwrite:
-            raise _output_exists(target)
+            raise OutputExistsError.at(target)
 
 
 def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
-    """Make sure that a single file may be written."""
+    """Check that a single file may be written."""
     if target.suffix not in suffixes:
         message = f"the output file must end in {', '.join(suffixes)}, got {str(target)!r}"
         raise InvalidParameterError(message)
     if isinstance(target, Url):
-        check_remote_file(target, overwrite=overwrite)
-        return
-    _check_local(target)
-    if target.is_dir():
+        system, path = open_system(target)
+        with writing_to(target):
+            is_folder, exists = system.isdir(path), system.exists(path)
+    else:
+        _check_local(target)
+        is_folder, exists = target.is_dir(), os.path.lexists(target)
+    if is_folder:
         message = f"{target} is a folder; name a file"
         raise WriteError(message)
-    if os.path.lexists(target) and not overwrite:
-        raise _output_exists(target)
-    with _translated(target), tempfile.TemporaryFile(dir=target.parent):
-        pass
+    if exists and not overwrite:
+        raise OutputExistsError.at(target)
+    if isinstance(target, Path):
+        with _translated(target), tempfile.TemporaryFile(dir=target.parent):
+            return
+    beside = _beside(path)
+    with writing_to(target):
+        system.pipe_file(beside, b"")
+    # Whoever may not delete may still write a file.
+    with contextlib.suppress(Exception):
+        system.rm_file(beside)
 
 
-def _check_local(target: Path, kind: FolderKind = _OUTPUT) -> None:
+def _check_local(target: Path) -> None:
     # A path has taken one of the slashes away.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
-        message = f"{target} is a URL that was made a path; give it as a string"
-        if kind is not _OUTPUT:
-            message = f"{target} is a URL; an {kind.name} is local, build it and copy it there"
+        message = f"{target} is a URL; give it as a string, or for an index a local path"
         raise WriteError(message)
 
 
-def _output_exists(target: Path) -> OutputExistsError:
-    """Return the error for an existing output, naming work folders."""
-    error = OutputExistsError.at(target)
-    left = work_folders_of(target)
-    if not left:
-        return error
-    message = f"{error.in_both}; {left[0]} is left of a run that was stopped, and goes with that"
-    return OutputExistsError(message)
+def _no_folder(target: Target) -> WriteError:
+    message = f"{target} is not a folder; the output is a folder, choose another name"
+    return WriteError(message)
 
 
 def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
@@ -199,11 +217,15 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
 
 def _is_within(place: str, folder: Target) -> bool:
     """Return whether a path or URL is a folder, or is inside it."""
-    if isinstance(folder, Url):
-        return is_remote_path_in(folder, place)
-    return not is_url(place) and Path(os.path.realpath(place)).is_relative_to(
-        os.path.realpath(folder)
-    )
+    if not isinstance(folder, Url):
+        real = os.path.realpath(folder)
+        return not is_url(place) and Path(os.path.realpath(place)).is_relative_to(real)
+    system, path = open_system(folder)
+    protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
+    if place.partition("://")[0] not in protocols:
+        return False
+    inner = system._strip_protocol(place)  # noqa: SLF001 - the public way asks the server
+    return f"{inner}/".startswith(f"{path}/")
 
 
 # Folders and files that appear when they are complete.
@@ -213,7 +235,7 @@ def _is_within(place: str, folder: Target) -> bool:
 def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destination]:
     """Yield the destination of an output folder, completed on exit."""
     if isinstance(target, Url):
-        with new_remote_folder(target, overwrite=overwrite) as destination:
+        with _new_remote_folder(target, overwrite=overwrite) as destination:
             yield destination
     else:
         with new_folder(target, overwrite=overwrite) as folder:
@@ -248,28 +270,11 @@ def write_file(target: Target, write: Callable[[Destination], object]) -> None:
 
 def size_of(target: Target) -> int:
     """Return the bytes of a file that was written."""
-    return remote_size(target) if isinstance(target, Url) else target.stat().st_size
-
-
-@contextmanager
-def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Lock a local output against other runs until the block ends.
-
-    Gives the place for its content; folders above it are made, and go if they stay empty.
-    """
-    missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
-    try:
-        with _translated(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_beside(target) as content:
-            if not overwrite and os.path.lexists(target):
-                # Another run may have ended since the first check.
-                raise _output_exists(target)
-            yield content
-    finally:
-        with contextlib.suppress(OSError):
-            for folder in missing:
-                folder.rmdir()
+    if isinstance(target, Path):
+        return target.stat().st_size
+    system, path = open_system(target)
+    with writing_to(target):
+        return int(system.size(path))
 
 
 @contextmanager
@@ -303,20 +308,35 @@ _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 
 @contextmanager
-def scratch_beside(target: Path) -> Iterator[Path]:
-    """Lock an output's path, and yield its content's temporary path.
+def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Lock a local output until the block ends, and yield its content's temporary path.
 
-    Nested blocks for the same output share it.
+    Folders above it are made, and go if they stay empty. Nested blocks for the same output share
+    the path.
 
     Raises
     ------
     WriteError
-        If another run holds the path.
+        If another run holds the output.
     """
+    missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
+    try:
+        with _translated(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with _scratch_beside(target) as content:
+            if not overwrite and os.path.lexists(target):
+                # Another run may have ended since the first check.
+                raise OutputExistsError.at(target)
+            yield content
+    finally:
+        with contextlib.suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+
+
+@contextmanager
+def _scratch_beside(target: Path) -> Iterator[Path]:
     place, held = Path(os.path.realpath(target.parent), target.name), _HELD.get({})
-    if place in held.values():
-        yield place
-        return
     if place in held:
         try:
             yield held[place]
@@ -328,7 +348,14 @@ def scratch_beside(target: Path) -> Iterator[Path]:
     is_ours = False
     try:
         with disk.translated(target):
-            _lock(scratch, target)
+            try:
+                scratch.enter()
+            except TimeoutError:
+                message = (
+                    f"{target} is being written by {scratch.holder}; wait until that is done, end "
+                    "it, or choose another name"
+                )
+                raise WriteError(message) from None
             if not scratch.is_locked:
                 scratch.remove()
                 own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
@@ -343,26 +370,6 @@ def scratch_beside(target: Path) -> Iterator[Path]:
                 _clear(scratch.path, target)
             finally:
                 scratch.remove()
-
-
-def _lock(scratch: LockedFolder, target: Path) -> None:
-    """Lock the scratch folder, if the file system has locks."""
-    try:
-        scratch.enter()
-        return
-    except TimeoutError:
-        holder: str | None = scratch.holder
-    except PermissionError:
-        # A folder of another user, who may have been killed.
-        if not scratch.path.exists():
-            raise
-        holder = find_holder(scratch.path)
-    if holder is not None:
-        message = (
-            f"{target} is being written by {holder}; wait until that is done, end it, or choose "
-            "another name"
-        )
-        raise WriteError(message)
 
 
 def take_place(content: Path, target: Path) -> None:
@@ -421,16 +428,6 @@ def recover(target: Path) -> bool:
     return not was_there and os.path.lexists(target)
 
 
-def recover_above(path: str) -> bool:
-    """Call ``recover`` for the first missing folder of ``path``."""
-    missing = None
-    for folder in (Path(path), *Path(path).parents):
-        if os.path.lexists(folder):
-            break
-        missing = folder
-    return missing is not None and recover(missing)
-
-
 def _clear(scratch: Path, target: Path) -> None:
     """Restore a missing earlier output, and remove the scratch output."""
     old = scratch / _OLD
@@ -449,3 +446,235 @@ def _clear(scratch: Path, target: Path) -> None:
 
 def _prefix(target: Path) -> str:
     return f".{target.name}.neardup-"
+
+
+@contextmanager
+def _undoing(destination: RemoteDestination, undo: Callable[[], str]) -> Iterator[Destination]:
+    """Yield a destination; after an error abandon its files and ``undo``.
+
+    ``undo`` returns the fate of the output, which the error names.
+    """
+    try:
+        yield destination
+    except BaseException as error:
+        for file in destination.files:
+            file.abandon()
+        fate = undo()
+        if isinstance(error, WriteError):
+            message = f"{error.in_both}; {fate}"
+            raise WriteError(message) from error.__cause__
+        raise
+
+
+@contextmanager
+def new_remote_file(url: Url) -> Iterator[Destination]:
+    """Yield a file's destination, at the URL after the block."""
+    system, path = open_system(url)
+    is_moved = has_folders(path)
+    destination = RemoteDestination(system, _beside(path) if is_moved else path, url)
+
+    def undo() -> str:
+        if is_moved:
+            with contextlib.suppress(Exception):
+                system.rm_file(destination.path)
+        return "nothing was written"
+
+    with _undoing(destination, undo):
+        yield destination
+        if is_moved:
+            with writing_to(url):
+                system.mv(destination.path, path)
+
+
+def _beside(path: str) -> str:
+    """Return a free name in the folder of a path."""
+    parent, _, name = path.rpartition("/")
+    return f"{parent}/.{name}.neardup-{uuid.uuid4().hex[:8]}"
+
+
+# Folders at URLs, with their markers.
+
+_STARTED, _SUCCESS = "_STARTED", "_SUCCESS"
+
+# All that a run writes below an output folder, by the first part of its name.
+_ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
+
+# Written and removed again before work starts, so that a run does not end where it may not write.
+_PROBE = "_neardup_probe"
+
+
+def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
+    """Return the content of a neardup marker, or None."""
+    try:
+        content = json.loads(system.cat_file(f"{folder}/{name}"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and "neardup" in content else None
+
+
+def is_remote_output(system: Any, folder: str) -> bool:
+    """Return whether a folder has a marker of neardup."""
+    return any(read_marker(system, folder, marker) for marker in (_STARTED, _SUCCESS))
+
+
+def check_is_complete(system: Any, path: str) -> None:
+    """Raise if a path is part of an incomplete output."""
+    parts = path.split("/")
+    for count, part in enumerate(parts):
+        folder = "/".join(parts[:count])
+        if part not in _ENTRIES or not folder:
+            continue
+        started = success = None
+        # Without access, reading the input raises the error.
+        with contextlib.suppress(Exception):
+            started = read_marker(system, folder, _STARTED)
+            success = read_marker(system, folder, _SUCCESS) if started else None
+        if started and not success:
+            message = (
+                f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
+                f"{_SUCCESS}; wait for the run that writes it, or run it again with {OVERWRITE}"
+            )
+            raise InvalidInputError(message)
+
+
+@contextmanager
+def _new_remote_folder(url: Url, *, overwrite: bool) -> Iterator[Destination]:
+    """Yield the folder for files, writing its marker on exit.
+
+    After an error the written files are removed, if they can be.
+    """
+    folder = _RemoteFolder(url)
+    folder.check(overwrite=overwrite)
+    with _undoing(RemoteDestination(folder.system, folder.path, url), folder.undo) as destination:
+        folder.start()
+        yield destination
+        folder.finish()
+    # The output is complete without the name of its writer.
+    with contextlib.suppress(Exception):
+        folder.remove([_STARTED])
+
+
+class _RemoteFolder:
+    """A folder at a URL and its markers."""
+
+    def __init__(self, url: Url) -> None:
+        self.url = url
+        self.system, self.path = open_system(url)
+        self._token = uuid.uuid4().hex
+        self._is_started = self._has_replaced = False
+
+    def check(self, *, overwrite: bool) -> None:
+        """Raise unless the folder is empty or a replaceable output."""
+        with writing_to(self.url):
+            is_file = self.system.isfile(self.path)
+            names = self._sizes()
+            is_complete = self._marker(_SUCCESS) is not None
+            started = self._marker(_STARTED)
+        if is_file:
+            raise _no_folder(self.url)
+        is_ours = is_complete or bool(started)
+        foreign = [n for n in names if not is_ours or n.partition("/")[0] not in _ENTRIES]
+        if foreign:
+            message = (
+                f"{self.url} holds files that are not of an output of neardup, such as "
+                f"{foreign[0]}; choose another name, or remove them yourself"
+            )
+            raise OutputExistsError(message)
+        if overwrite or not is_ours:
+            return
+        if is_complete or not started:
+            raise OutputExistsError.at(self.url)
+        message = (
+            f"{self.url} is an unfinished output of neardup, begun {started.get('at')} on "
+            f"{started.get('host')}; if that run has ended, replace it with {OVERWRITE}"
+        )
+        raise OutputExistsError(message)
+
+    def probe(self) -> None:
+        """Check write access with a temporary file, leaving no folder."""
+        with writing_to(self.url):
+            is_new = has_folders(self.path) and not self.system.exists(self.path)
+            self._put(_PROBE, {})
+            self.remove([_PROBE])
+        if is_new:
+            self._remove_if_empty()
+
+    def start(self) -> None:
+        """Write a start marker, then clear the folder, markers first."""
+        start = {
+            "neardup": __version__,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "host": platform.node(),
+            "process": os.getpid(),
+            "run": self._token,
+        }
+        with writing_to(self.url):
+            self._is_started = True
+            self._put(_STARTED, start)
+            self._clear()
+
+    def finish(self) -> None:
+        """Write the marker, with all files' names and sizes."""
+        with writing_to(self.url):
+            if not self._is_own():
+                message = (
+                    f"{self.url} has been taken over by another run; give each run an output of "
+                    "its own"
+                )
+                raise WriteError(message)
+            files = [{"name": name, "bytes": size} for name, size in self._sizes().items()]
+            self._put(_SUCCESS, {"neardup": __version__, "files": files})
+
+    def undo(self) -> str:
+        """Remove the written files, and describe the result."""
+        if not self._is_started:
+            return "nothing was written"
+        lost = ", and the earlier output is gone" if self._has_replaced else ""
+        try:
+            if self._is_own():
+                self._clear()
+                self.remove([_STARTED])
+                self._remove_if_empty()
+        except Exception:
+            # Of whatever kind: the error that led here is the one to report.
+            return f"what was written may still be there, without {_SUCCESS}{lost}"
+        return f"nothing was written{lost}"
+
+    def remove(self, names: list[str]) -> None:
+        """Remove files by their names."""
+        if names:
+            self.system.rm([f"{self.path}/{name}" for name in names])
+
+    def _clear(self) -> None:
+        if self._marker(_SUCCESS) is not None:
+            self._has_replaced = True
+            self.remove([_SUCCESS])
+        self.remove([*self._sizes()])
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the bytes of all files below by name, except markers."""
+        self.system.invalidate_cache(self.path)
+        start = len(self.path)
+        found = self.system.find(self.path, detail=True)
+        sizes = {path[start:].strip("/"): about["size"] for path, about in found.items()}
+        ours = {"", _PROBE, _STARTED} | ({_SUCCESS} if self._marker(_SUCCESS) else set())
+        return {name: sizes[name] for name in sorted(sizes) if name not in ours}
+
+    def _is_own(self) -> bool:
+        return (self._marker(_STARTED) or {}).get("run") == self._token
+
+    def _marker(self, name: str) -> dict[str, Any] | None:
+        return read_marker(self.system, self.path, name)
+
+    def _put(self, name: str, content: dict[str, Any]) -> None:
+        if has_folders(self.path):
+            self.system.makedirs(self.path, exist_ok=True)
+        data = (json.dumps(content, indent=2) + "\n").encode()
+        to_its_end(lambda: self.system.pipe_file(f"{self.path}/{name}", data))
+
+    def _remove_if_empty(self) -> None:
+        """Remove an empty folder, if the system has folders."""
+        if has_folders(self.path):
+            with contextlib.suppress(Exception):
+                if not self.system.find(self.path):
+                    self.system.rm(self.path, recursive=True)

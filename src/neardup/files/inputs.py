@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
-from neardup.files.destinations import recover_above
+from neardup.files.destinations import check_is_complete, is_remote_output
 from neardup.files.folders import FolderSource, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
@@ -36,7 +36,6 @@ from neardup.files.memory import (
     refusal,
     rows_source,
 )
-from neardup.files.remote import check_is_complete, is_remote_output
 from neardup.files.streams import (
     NamedFile,
     StandardInput,
@@ -396,7 +395,6 @@ def files_named(path: str, options: InputOptions) -> Listing:
     if is_remote(local):
         with reading(path):
             return _files_at_url(path, options)
-    recover_above(local)
     # A file may have brackets in its name; a name that does not exist is a glob.
     if glob.has_magic(local) and not os.path.lexists(local):
         return _matching_files(local, options)

@@ -30,7 +30,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
-from neardup.files.destinations import recover, recover_above, scratch_beside
+from neardup.files.destinations import holding, recover
 from neardup.options.choices import IndexKind
 from neardup.runs.disk import (
     HOLDER,
@@ -528,7 +528,7 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
             if not folder.exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 # Another run may be building an index for this place.
-                with scratch_beside(folder):
+                with holding(folder, overwrite=True):
                     folder.mkdir(exist_ok=True)
             for path in missing:
                 sync_folder(path.parent)
@@ -639,6 +639,6 @@ def index_named(data: Any) -> Path | None:
     """Return the path of an index folder, else None."""
     if not isinstance(data, (str, os.PathLike)):
         return None
-    recover_above(os.fsdecode(data))
+    recover(Path(os.fsdecode(data)))
     # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
     return Path(data) if os.path.isfile(os.path.join(data, FILE)) else None  # noqa: PTH113, PTH118

@@ -191,11 +191,6 @@ class WorkPlace(LockedFolder):
             self.path.mkdir(mode=0o700)
 
 
-def work_folders_of(output: Path) -> list[Path]:
-    """Return the work folders next to an output."""
-    return WorkPlace(output.parent, output.name, "").others()
-
-
 def _load(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / KEY).read_bytes())

@@ -7,9 +7,10 @@ import pytest
 from fsspec.registry import known_implementations
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.files.remote import Url, check_remote_file, new_remote_file, remote_size
+from neardup.files.destinations import check_file, new_remote_file, size_of
+from neardup.files.remote import Url
 
-URL = Url("memory://x/a.csv")
+URL, CSV = Url("memory://x/a.csv"), (".csv",)
 
 
 def test_new_remote_file__is_moved_there_when_it_is_complete(memory):
@@ -19,7 +20,7 @@ def test_new_remote_file__is_moved_there_when_it_is_complete(memory):
             file.write(b"new")
         assert memory.cat_file("/x/a.csv") == b"old"
     assert memory.find("/x") == ["/x/a.csv"]
-    assert (memory.cat_file("/x/a.csv"), remote_size(URL)) == (b"new", 3)
+    assert (memory.cat_file("/x/a.csv"), size_of(URL)) == (b"new", 3)
 
 
 def fail(error: BaseException) -> None:
@@ -37,22 +38,22 @@ def test_new_remote_file__error_leaves_what_was_there(memory, error):
     assert memory.cat_file("/x/a.csv") == b"old"
 
 
-def test_check_remote_file(memory):
-    check_remote_file(URL, overwrite=False)
+def test_check_file(memory):
+    check_file(URL, CSV, overwrite=False)
     assert memory.find("/x") == []
     memory.pipe_file("/x/a.csv", b"old")
     with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv exists; .* overwrite=True$"):
-        check_remote_file(URL, overwrite=False)
-    check_remote_file(URL, overwrite=True)
+        check_file(URL, CSV, overwrite=False)
+    check_file(URL, CSV, overwrite=True)
     with pytest.raises(WriteError, match="memory://x is a folder; name a file"):
-        check_remote_file(Url("memory://x"), overwrite=True)
+        check_file(Url("memory://x"), ("",), overwrite=True)
 
 
 class ReadOnly(fsspec.AbstractFileSystem):
     protocol = "readonly"
 
 
-def test_check_remote_file__not_to_be_written(monkeypatch):
+def test_check_file__not_to_be_written(monkeypatch):
     monkeypatch.setitem(
         known_implementations,
         "absent",
@@ -62,10 +63,10 @@ def test_check_remote_file__not_to_be_written(monkeypatch):
     for url, reason in [
         (
             "absent://b/a.csv",
-            r"this kind of URL needs another package: Install it \(pip install absent_s3\)",
+            r"this kind of URL needs another package: Install it",
         ),
         ("nothing://b/a.csv", "Protocol not known: nothing"),
         ("readonly://b/a.csv", "this kind of URL can only be read"),
     ]:
         with pytest.raises(WriteError, match=f"^cannot write {url}: {reason}$"):
-            check_remote_file(Url(url), overwrite=True)
+            check_file(Url(url), CSV, overwrite=True)

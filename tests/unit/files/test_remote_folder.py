@@ -7,24 +7,20 @@ import json
 import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
-from neardup.files.remote import (
-    Url,
-    check_remote_folder,
-    new_remote_folder,
-    read_marker,
-)
+from neardup.files.destinations import check_output, new_output, read_marker
+from neardup.files.remote import Url
 from neardup.version import __version__
 
 URL = Url("memory://x/out")
 
 
 def write(name: str = "summary.json", *, overwrite: bool = False) -> None:
-    with new_remote_folder(URL, overwrite=overwrite) as folder, (folder / name).create() as file:
+    with new_output(URL, overwrite=overwrite) as folder, (folder / name).create() as file:
         file.write(b"new")
 
 
-def test_new_remote_folder__marker_comes_last(memory):
-    with new_remote_folder(URL) as folder:
+def test_new_output__marker_comes_last(memory):
+    with new_output(URL) as folder:
         started = read_marker(memory, "/x/out", "_STARTED")
         assert started is not None
         assert started.keys() == {"neardup", "at", "host", "process", "run"}
@@ -43,7 +39,7 @@ def test_new_remote_folder__marker_comes_last(memory):
 
 def fail(error: BaseException) -> None:
     with (
-        new_remote_folder(URL, overwrite=True) as folder,
+        new_output(URL, overwrite=True) as folder,
         (folder / "kept" / "a.jsonl").create() as file,
     ):
         file.write(b"half of it")
@@ -52,7 +48,7 @@ def fail(error: BaseException) -> None:
 
 @pytest.mark.parametrize("error", [ReadError("gone", path="a.jsonl"), KeyboardInterrupt()])
 @pytest.mark.parametrize("has_earlier", [False, True])
-def test_new_remote_folder__error_leaves_nothing(memory, error, has_earlier):
+def test_new_output__error_leaves_nothing(memory, error, has_earlier):
     if has_earlier:
         write()
     with pytest.raises(type(error)):
@@ -61,7 +57,7 @@ def test_new_remote_folder__error_leaves_nothing(memory, error, has_earlier):
     assert not memory.exists("/x/out")
 
 
-def test_new_remote_folder__earlier_marker_goes_first(memory, monkeypatch):
+def test_new_output__earlier_marker_goes_first(memory, monkeypatch):
     write("kept/a.jsonl")
     removed = []
     remove = type(memory).rm
@@ -75,19 +71,19 @@ def test_new_remote_folder__earlier_marker_goes_first(memory, monkeypatch):
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/b.jsonl"]
 
 
-def test_new_remote_folder__another_run_takes_over(memory):
-    with pytest.raises(WriteError, match="taken over by another run"), new_remote_folder(URL):
+def test_new_output__another_run_takes_over(memory):
+    with pytest.raises(WriteError, match="taken over by another run"), new_output(URL):
         write("kept/theirs.jsonl", overwrite=True)
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/theirs.jsonl"]
 
 
-def test_check_remote_folder__unfinished(memory):
+def test_check_output__unfinished(memory):
     started = {"neardup": "1", "at": "2026-01-01", "host": "tower", "process": 7}
     memory.pipe_file("/x/out/_STARTED", json.dumps(started).encode())
     memory.pipe_file("/x/out/kept/a.jsonl", b"")
-    message = "unfinished output of neardup, begun 2026-01-01 by process 7 on tower; if that run"
+    message = "unfinished output of neardup, begun 2026-01-01 on tower; if that run"
     with pytest.raises(OutputExistsError, match=message):
-        check_remote_folder(URL, overwrite=False)
+        check_output(URL, overwrite=False)
     write(overwrite=True)
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/summary.json"]
 
@@ -103,9 +99,9 @@ def test_check_remote_folder__unfinished(memory):
         ["kept/a.jsonl", "_SUCCESS"],
     ],
 )
-def test_check_remote_folder__foreign_files(memory, files, overwrite):
+def test_check_output__foreign_files(memory, files, overwrite):
     for name in files:
         memory.pipe_file(f"/x/out/{name}", b"")
     with pytest.raises(OutputExistsError, match=f"such as {min(files)}; choose another name"):
-        check_remote_folder(URL, overwrite=overwrite)
+        check_output(URL, overwrite=overwrite)
     assert len(memory.find("/x/out")) == len(files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import subprocess
@@ -18,17 +17,15 @@ import pytest
 from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
 from neardup.files import destinations
-from neardup.files.destinations import recover, recover_above, scratch_beside, take_place
-from neardup.files.inputs import resolve_paths
+from neardup.files.destinations import holding, recover, take_place
 from neardup.jobs.index.passages import PassageIndex
 from neardup.passages.index import PassageHandle
-from neardup.runs.disk import HOLDER, this_holder
 
 WRITE = """
 import sys
 from pathlib import Path
-from neardup.files.destinations import scratch_beside
-with scratch_beside(Path(sys.argv[1])) as content:
+from neardup.files.destinations import holding
+with holding(Path(sys.argv[1]), overwrite=True) as content:
     content.mkdir()
     print("writing", flush=True)
     sys.stdin.read()
@@ -71,7 +68,7 @@ def test_scratch__of_a_living_and_of_a_dead_writer(target):
         assert hidden == ".out.neardup-progress"
         assert not recover(target)
         message = f"out is being written by process {process.pid} on "
-        with pytest.raises(WriteError, match=message), scratch_beside(target):
+        with pytest.raises(WriteError, match=message), holding(target, overwrite=True):
             pass
         assert names(target.parent / hidden) == ["new", "write.lock", "write.lock.holder"]
         process.kill()
@@ -148,7 +145,7 @@ def test_scratch__where_nothing_can_be_locked(target, monkeypatch, error):
 
     monkeypatch.setattr(filelock, "FileLock", Unlockable)
     leave(target, "write.lock", "new")
-    with scratch_beside(target) as content:
+    with holding(target, overwrite=True) as content:
         content.write_text("new")
         take_place(content, target)
     # Its writer may be alive.
@@ -167,7 +164,7 @@ def test_scratch__taken_for_abandoned_before_it_is_locked(target, monkeypatch):
         return acquire(self, *arguments, **options)
 
     monkeypatch.setattr(filelock.FileLock, "acquire", acquire_late)
-    with scratch_beside(target) as content:
+    with holding(target, overwrite=True) as content:
         assert n_calls >= 2
         assert names(content.parent) == ["write.lock", "write.lock.holder"]
         recover(target)
@@ -186,7 +183,7 @@ def test_take_place__old_one_comes_back(target, no_exchange, monkeypatch):
         return rename(path, other)
 
     monkeypatch.setattr(Path, "rename", rename_or_fail)
-    with suppress(KeyboardInterrupt), scratch_beside(target) as content:
+    with suppress(KeyboardInterrupt), holding(target, overwrite=True) as content:
         content.mkdir()
         take_place(content, target)
     assert names(target.parent) == ["out"]
@@ -195,20 +192,12 @@ def test_take_place__old_one_comes_back(target, no_exchange, monkeypatch):
 
 def test_take_place__a_file_never_replaces_a_folder(target):
     target.mkdir()
-    with scratch_beside(target) as content:
+    with holding(target, overwrite=True) as content:
         content.write_text("new")
         with pytest.raises(OSError):
             take_place(content, target)
     assert names(target.parent) == ["out"]
     assert target.is_dir()
-
-
-def test_recover_above__the_first_that_is_missing(target):
-    leave(target, "write.lock", "new", "old")
-    assert not recover_above(str(target.parent / "other" / "x"))
-    assert recover_above(str(target / "deeper" / "*.jsonl"))
-    assert names(target.parent) == ["out"]
-    assert not recover_above(str(target / "deeper"))
 
 
 def test_readers__find_an_index_whose_place_was_empty(tmp_path):
@@ -235,21 +224,19 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
         PassageIndex.open(tmp_path / "other")
 
 
-def test_readers__find_rows_whose_place_was_empty(tmp_path, target):
-    (leave(target, "write.lock", "new", "old") / "old" / "a.jsonl").write_text('{"text": "one"}\n')
-    assert [source.name for source in resolve_paths([f"{target}/*.jsonl"])] == ["a.jsonl"]
-    assert names(tmp_path) == ["out"]
-
-
 def test_scratch__of_a_thread_of_the_same_process(target):
     def write() -> str:
         try:
-            with scratch_beside(target):
+            with holding(target, overwrite=True):
                 return "written"
         except WriteError as error:
             return str(error)
 
-    with scratch_beside(target), scratch_beside(target), ThreadPoolExecutor(1) as pool:
+    with (
+        holding(target, overwrite=True),
+        holding(target, overwrite=True),
+        ThreadPoolExecutor(1) as pool,
+    ):
         assert re.fullmatch(
             f"{re.escape(str(target))} is being written by this process, since .*; wait until "
             "that is done, end it, or choose another name",
@@ -258,33 +245,11 @@ def test_scratch__of_a_thread_of_the_same_process(target):
     assert names(target.parent) == []
 
 
-def test_scratch__of_a_killed_process_of_another_user(target, monkeypatch):
-    """Nobody may lock its folder; who it was decides whether that matters."""
-    folder = leave(target, "write.lock", name="progress")
-    holder = this_holder()
-
-    class Foreign(filelock.FileLock):
-        def acquire(self, *_: object, **__: object) -> None:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    monkeypatch.setattr(filelock, "FileLock", Foreign)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        (folder / HOLDER).write_text(json.dumps({**holder, "process": process.pid}))
-        message = f"is being written by process {process.pid} on "
-        with pytest.raises(WriteError, match=message), scratch_beside(target):
-            pass
-        process.kill()
-    with scratch_beside(target) as content:
-        content.write_text("new")
-        take_place(content, target)
-    assert target.read_text() == "new"
-
-
 def test_scratch__where_nothing_may_be_written(target, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    message = f"^cannot write {target}: Permission denied$"
-    with pytest.raises(WriteError, match=message), scratch_beside(target):
+    message = f"^cannot write {target}: Permission denied; nothing was written$"
+    with pytest.raises(WriteError, match=message), holding(target, overwrite=True):
         pass
