@@ -17,7 +17,7 @@ from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
-from neardup.runs.disk import BY_WORK, work_errors
+from neardup.runs.disk import work_errors
 from neardup.runs.runner import Runner, default_memory_bytes
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
@@ -101,14 +101,12 @@ def open_workspace(
     *,
     output: Target | None = None,
     key: Mapping[str, Any] | None = None,
-    elsewhere: str = BY_WORK,
 ) -> Workspace:
     """Return a job's workspace, with its folder made on demand.
 
     ``work`` is the parent of the work folder, not a URL. None is the folder of the ``output``, the
     current folder for an output at a URL, and the system's temporary folder without an output.
-    ``key`` are the inputs of the work, None if no later run can resume it; ``elsewhere`` is the
-    remedy for a full disk in messages.
+    ``key`` are the inputs of the work, None if no later run can resume it.
     """
     limit, parent = memory_budget(memory), None if work is None else work_parent(work)
     if parent is not None:
@@ -118,13 +116,13 @@ def open_workspace(
         with work_errors(parent, is_lasting=False), tempfile.TemporaryFile(dir=around):
             pass
     if output is None:
-        return Workspace(limit, WorkFolder.temporary(parent, elsewhere=elsewhere))
+        return Workspace(limit, WorkFolder.temporary(parent))
     name = output.name
     is_named = parent is not None
     if parent is None:
         parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
     if key is None:
-        return Workspace(limit, WorkFolder.temporary(parent, name, elsewhere=elsewhere))
+        return Workspace(limit, WorkFolder.temporary(parent, name))
     return Workspace(limit, WorkFolder.open(parent, name, key, at_once=is_named))
 
 

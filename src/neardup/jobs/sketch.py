@@ -36,7 +36,6 @@ from neardup.reading.sign import (
 )
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
-from neardup.runs.disk import BY_OUTPUT, BY_SYSTEM
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -97,7 +96,7 @@ def write_sketches(
     Sketches are in a temporary file until all ids are known, because later ids may change their
     common type. Memory: 8 bytes per document, for 16 million at most.
     """
-    with open_workspace(None, None, output=target, elsewhere=BY_OUTPUT) as workspace:
+    with open_workspace(None, None, output=target) as workspace:
         found = _sketch(sources, options, idf_sources, workspace, runner)
         write_table(found.rows, target, overwrite=overwrite)
     return found.summary
@@ -180,7 +179,7 @@ def _prepare(
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
     if maker.texts.weights.needs_frequencies:
         if idf_sources is None:
-            keep_extracted(open_workspace(None, None, elsewhere=BY_SYSTEM), sources)
+            keep_extracted(open_workspace(None, None), sources)
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)

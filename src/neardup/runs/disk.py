@@ -320,21 +320,13 @@ class LockedFolder:
 # Errors of writes that may come without a file name.
 _UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
 
-# Remedies for a full disk: for jobs with the option, for jobs with temporary files next to their
-# output, and for jobs that use the system's temporary folder.
-BY_WORK = "name a folder on a larger one with work (--work)"
-BY_OUTPUT = "write the output to a larger one"
-BY_SYSTEM = "name a folder on a larger one in TMPDIR"
-
 
 @contextmanager
-def work_errors(
-    folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
-) -> Iterator[None]:
+def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> Iterator[None]:
     """Turn the operating system's errors into one with a remedy.
 
-    ``elsewhere`` is the remedy for a full disk. A later run resumes from a folder that
-    ``is_lasting``. In a block that ``is_foreign``, errors of other work are left unchanged.
+    A later run resumes from a folder that ``is_lasting``. In a block that ``is_foreign``, errors of
+    other work are left unchanged.
     """
     try:
         yield
@@ -353,7 +345,7 @@ def work_errors(
         elif is_lasting:
             advice = f"free some disk, then run the same command again: {GOES_ON}"
         else:
-            advice = f"free some disk, or {elsewhere}"
+            advice = "free some disk, or work on a larger one"
         raise WriteError(f"cannot write {folder}: {words}; {advice}") from cause
 
 

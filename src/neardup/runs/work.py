@@ -39,7 +39,6 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.runs.disk import (
-    BY_WORK,
     HOLDER,
     LOCK,
     PATIENCE,
@@ -302,7 +301,6 @@ class WorkFolder(LastingWork):
         self._mutex = RLock()
         self._passing: list[BinaryIO] = []
         self._is_entered = self._is_closed = False
-        self._elsewhere = BY_WORK
         self._finalizer: weakref.finalize[..., Any] | None = None
 
     @classmethod
@@ -325,17 +323,14 @@ class WorkFolder(LastingWork):
         return folder
 
     @classmethod
-    def temporary(
-        cls, parent: Path | None = None, name: str = "run", *, elsewhere: str = BY_WORK
-    ) -> WorkFolder:
+    def temporary(cls, parent: Path | None = None, name: str = "run") -> WorkFolder:
         """Return a work folder that is always removed.
 
         Leftovers of killed processes are removed first. Without ``parent``, it is in the system's
-        temporary folder. ``elsewhere`` is the remedy for a full disk in errors.
+        temporary folder.
         """
         parent = Path(tempfile.gettempdir()) if parent is None else parent
         folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
-        folder._elsewhere = elsewhere
         folder.remove_stale()
         folder._finalizer = weakref.finalize(folder, folder._place.remove)
         return folder
@@ -443,7 +438,7 @@ class WorkFolder(LastingWork):
         if missing > free:
             message = (
                 f"{self._place.parent} has {size(free)} free, and temporary files need "
-                f"{size(missing)}; free some disk, or {self._elsewhere}"
+                f"{size(missing)}; free some disk, or work on a larger one"
             )
             raise WriteError(message)
 
@@ -476,9 +471,7 @@ class WorkFolder(LastingWork):
 
     def _errors(self, *, is_foreign: bool = False) -> AbstractContextManager[None]:
         is_lasting = self.key is not None
-        return work_errors(
-            self.folder, is_lasting=is_lasting, is_foreign=is_foreign, elsewhere=self._elsewhere
-        )
+        return work_errors(self.folder, is_lasting=is_lasting, is_foreign=is_foreign)
 
     def _check_open(self, what: str) -> None:
         """Raise if the folder is closed, create it if missing."""

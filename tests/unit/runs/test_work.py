@@ -241,7 +241,7 @@ def test_require_disk(tmp_path, monkeypatch):
         work.require_disk(2 * free + work.size_bytes)
     assert str(caught.value) == (
         f"{tmp_path / 'a'} has 5.0 GB free, and temporary files need 10.0 GB; free some disk, or "
-        "name a folder on a larger one with work"
+        "work on a larger one"
     )
     work.remove()
 
@@ -269,7 +269,7 @@ def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
         Path("nowhere").read_bytes()
     with pytest.raises(WriteError, match="output"), work.task("a"):
         raise WriteError("output") from OSError(errno.ENOSPC, "full")
-    advice = "it goes on where it stopped" if is_lasting else "with work$"
+    advice = "it goes on where it stopped" if is_lasting else "or work on a larger one$"
     with pytest.raises(WriteError, match=f"No space left.*{advice}"), work.task("a"):
         raise OSError(errno.ENOSPC, "full")
     with (
