@@ -61,7 +61,7 @@ _DEFAULTS = InputOptions()
 
 
 class Inputs(tuple["Source", ...]):
-    """The sources of a collection, in the order of the arguments.
+    """The sources of a collection in order, and its folders' ignored files.
 
     ``passed_over`` counts by ending the files of folders that were not read, because their endings
     mean no format, or because they are pipes, devices or sockets.
@@ -69,8 +69,8 @@ class Inputs(tuple["Source", ...]):
 
     passed_over: Mapping[str, int]
 
-    def __new__(cls, sources: Iterable[Source] = (), passed_over: Iterable[str] = ()) -> Inputs:
-        """Count the endings of files that are passed over."""
+    def __new__(cls, sources: Iterable[Source], passed_over: Iterable[str] = ()) -> Inputs:
+        """Return the sources, with the paths of ignored files counted."""
         made = super().__new__(cls, sources)
         made.passed_over = Counter(map(_shown_ending, passed_over))
         return made
@@ -149,16 +149,7 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
 
 def as_documents(queries: Any) -> Any:
     """Return a single string as a list of one text."""
-    if not isinstance(queries, str):
-        return queries
-    # Not Path.exists, which fails on invalid names.
-    if os.path.exists(queries):
-        message = (
-            f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "
-            f"write Path({queries!r}) to look for what is in it, [{queries!r}] to look for the text"
-        )
-        raise InvalidInputError(message)
-    return [queries]
+    return [queries] if isinstance(queries, str) else queries
 
 
 def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> Inputs:
@@ -207,12 +198,6 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         for file in by_place.values()
     }
     if options.document == "folder":
-        binary = _binary_files(sources) if options.input_format == "text" else []
-        not_read += [path_of(file.location) for file in binary]
-        if len(binary) == len(sources):
-            Listing(passed_over=not_read).sorted_if_any(", ".join(map(repr, paths)), options)
-        for file in binary:
-            del sources[file]
         found = joined_documents(sources, folders, shared)
     else:
         found = list(sources.values())
@@ -410,11 +395,7 @@ def files_named(path: str, options: InputOptions) -> Listing:
 
 
 def _matching_files(pattern: str, options: InputOptions) -> Listing:
-    try:
-        matches = glob.glob(pattern, recursive=True)
-    except RecursionError:
-        message = f"folders are nested too deep for the pattern {pattern!r}; name the folder itself"
-        raise InvalidInputError(message) from None
+    matches = glob.glob(pattern, recursive=True)
     if not matches:
         message = f"no file matches the pattern {pattern!r}"
         raise InvalidInputError(message)
@@ -528,17 +509,6 @@ def _files_at_url(url: str, options: InputOptions) -> Listing:
     for name in system.find(path):
         listing.take(system.unstrip_protocol(name), options)
     return listing.sorted_if_any(f"the folder {url!r}", options)
-
-
-def _binary_files(sources: Mapping[NamedFile, Source]) -> list[NamedFile]:
-    """Return binary files in folders, such as images or executables."""
-    from neardup.files.plain import TextFileSource
-
-    return [
-        file
-        for file, source in sources.items()
-        if file.is_walked and isinstance(source, TextFileSource) and source.is_binary
-    ]
 
 
 def written_document(

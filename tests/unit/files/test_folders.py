@@ -161,28 +161,10 @@ def test_table__in_a_folder(tree, name):
     }
 
 
-def test_binary_files__are_passed_over_as_text(tree):
-    (tree / "subs/bob/a.png").write_bytes(b"\x89PNG\r\n")
-    (tree / "subs/z.pyc").write_bytes(b"\0\1\2")
-    (tree / "subs/bob/a.py").write_text("print()")
-    options = InputOptions(document="folder", input_format="text")
-    found = resolve_paths(["subs"], options)
-    assert found.passed_over == {".png": 1, ".pyc": 1}
-    assert documents("subs", input_format="text")["bob"] == ("a.py", "x.txt")
-    # Other encodings are no other kind of file, and what is named itself is an error.
-    (tree / "subs/bob/w.txt").write_text("a", encoding="utf-16")
-    assert documents("subs", input_format="text")["bob"] == ("a.py", "w.txt", "x.txt")
-    assert documents("subs", input_format="text", encoding="utf-16")["bob"][0] == "a.png"
-    assert documents("subs/bob/a.png", input_format="text") == {"bob": ("a.png",)}
-
-
 def test_no_text__in_any_folder(tree):
     (tree / "none/deep").mkdir(parents=True)
     with pytest.raises(InvalidInputError, match=r"^no file of a known format in the folder 'none'"):
         documents("none")
-    (tree / "none/deep/a.png").write_bytes(b"\x89PNG\r\n")
-    with pytest.raises(InvalidInputError, match=r"in 'none'; .*1 file passed over: \.png 1$"):
-        documents("none", input_format="text")
 
 
 @pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -13,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import InvalidInputError, OutputExistsError, PassageIndex
+from neardup import OutputExistsError, PassageIndex
 from neardup.cli import run
 from tests.calls import grouped
 
@@ -81,23 +79,6 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
     assert without_seconds(told) == without_seconds(result.summary)
     assert list(told) == list(result.summary)
     assert pq.read_table(tmp_path / "hits.parquet").equals(result.passages)
-
-
-def test_search__a_string_that_names_a_file(index, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("raven.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
-    Path("raven").mkdir()
-    for name in ("raven.jsonl", "raven", str(tmp_path / "raven.jsonl")):
-        message = (
-            f"queries is taken for a text, but {name!r} is also the name of a file or folder; "
-            f"write Path({name!r}) to look for what is in it, [{name!r}] to look for the text"
-        )
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
-            index.search(name)
-        assert len(index.search([name])) == 0
-    assert len(index.search(Path("raven.jsonl"), "1")) == 1
-    for text in ("raven.txt", "", "nul \0", TEXT * 50):
-        index.search(text)
 
 
 def test_result__for_other_libraries(index, tmp_path):
