@@ -198,11 +198,24 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         for file in by_place.values()
     }
     if options.document == "folder":
+        # A folder of texts may have images and programs in it.
+        binary = [file for file, source in sources.items() if file.is_walked and _is_binary(source)]
+        not_read += [path_of(file.location) for file in binary]
+        if len(binary) == len(sources):
+            Listing(passed_over=not_read).sorted_if_any(", ".join(map(repr, paths)), options)
+        for file in binary:
+            del sources[file]
         found = joined_documents(sources, folders, shared)
     else:
         found = list(sources.values())
     _check_different(found)
     return Inputs(found, not_read)
+
+
+def _is_binary(source: Source) -> bool:
+    from neardup.files.plain import TextFileSource
+
+    return isinstance(source, TextFileSource) and source.is_binary
 
 
 def _place_of(location: str) -> str:

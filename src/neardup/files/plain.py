@@ -134,6 +134,13 @@ class TextFileSource(_TextSource):
 
     is_one_row = True
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether the first bytes are binary in every encoding."""
+        with self.open() as stream:
+            found = foreign_kind(stream.read(HEAD_BYTES)) if self.encoding.unit == 1 else None
+        return found is not None and not found.startswith("this is text")
+
     def _block(self, raw: RawRows) -> RowBlock:
         block = _FileBlock(self.location, raw, self.encoding.codec)
         block.is_text_by_name = self._is_text_by_name
