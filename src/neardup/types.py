@@ -9,7 +9,7 @@ from neardup.lazy import load_name
 if TYPE_CHECKING:
     from neardup.index.index import CompactionResult as CompactionResult
     from neardup.index.index import RemovalResult as RemovalResult
-    from neardup.jobs.compare_result import CompareResult as CompareResult
+    from neardup.jobs.compare import CompareResult as CompareResult
     from neardup.jobs.cut.cut import CutResult as CutResult
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult as DeduplicationResult
     from neardup.jobs.estimate import ClusterResult as ClusterResult
@@ -29,7 +29,7 @@ _HOMES = {
     "AdditionResult": "neardup.jobs.index.index",
     "ClusterResult": "neardup.jobs.estimate",
     "CompactionResult": "neardup.index.index",
-    "CompareResult": "neardup.jobs.compare_result",
+    "CompareResult": "neardup.jobs.compare",
     "CutResult": "neardup.jobs.cut.cut",
     "Data": "neardup.options.choices",
     "DeduplicationResult": "neardup.jobs.dedup.deduplication_result",

@@ -185,10 +185,9 @@ def test_keys__of_compare(tmp_path, capsys):
     rows = dict(tables("docs/command-line.md", "neardup compare")[0])
     described = {name.strip("`"): set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
     assert set(result) == set(described)
-    [passage], measures = result["passages"], result["measures"]
+    [passage] = result["passages"]
     assert described["passages"] == set(passage)
-    elements = {measure["elements"] for measure in measures}
-    assert described["measures"] == {*measures[0], *elements}
+    assert set(map(type, result["measures"].values())) <= {int, float}
     assert described["sizes"] == {"a", "b", *result["sizes"]["a"]}
     assert described["differences"] == set(result["differences"])
 

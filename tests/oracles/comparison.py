@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
-from tests.oracles import measures, weighted
-from tests.oracles.shingles import elements, shingle_tuples
+from tests.oracles import measures
+from tests.oracles.shingles import elements
 
 
 def of_shingles(x: Sequence[Hashable], y: Sequence[Hashable], ngram: int) -> dict:
-    """Give all measures by name and reading of two token sequences; 0 where one is empty."""
+    """Give all measures of two token sequences by name; 0 where one is empty."""
     found = {}
-    for occurrences in ("set", "numbered"):
-        a, b = (elements(tokens, ngram, occurrences) for tokens in (x, y))
-        for name in measures.JOIN_MEASURES:
-            sides = {name: (a, b)}
-            if name == "containment":
-                sides = {f"{name}-a-in-b": (a, b), f"{name}-b-in-a": (b, a)}
-            for told, (left, right) in sides.items():
-                value = Fraction(0)
-                if left and right:
-                    value = measures.rank_of_sets(name, left, right)
-                found[told, occurrences] = measures.value(name, value)
+    a, b = (elements(tokens, ngram, "set") for tokens in (x, y))
+    for name in measures.JOIN_MEASURES:
+        sides = {name: (a, b)}
+        if name == "containment":
+            sides = {f"{name}-a-in-b": (a, b), f"{name}-b-in-a": (b, a)}
+        for told, (left, right) in sides.items():
+            value = Fraction(0)
+            if left and right:
+                value = measures.rank_of_sets(name, left, right)
+            found[told] = measures.value(name, value)
     return found
-
-
-def of_weights(
-    x: Sequence[Hashable], y: Sequence[Hashable], ngram: int, tf: str, idf: str
-) -> tuple[Fraction, list[int]]:
-    """Give weighted Jaccard similarity, the two texts being all documents, and both totals."""
-    counts = [Counter(shingle_tuples(tokens, ngram)) for tokens in (x, y)]
-    weights = []
-    for own in counts:
-        weights.append(
-            {
-                shingle: weighted.scaled(
-                    weighted.term_frequency(tf, f)
-                    * weighted.inverse_frequency(idf, sum(shingle in c for c in counts), 2)
-                )
-                for shingle, f in own.items()
-            }
-        )
-    totals = [sum(own.values()) for own in weights]
-    if not all(totals):
-        return Fraction(0), totals
-    return weighted.weighted_jaccard(*weights), totals
 
 
 def common_subsequence(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:

@@ -117,7 +117,7 @@ def test_compare__as_here(running):
     texts = (DOCUMENTS["raven"], DOCUMENTS["near"])
     options = {"threshold": 0.6, "min_tokens": 4, "ngram": 3, "strip_accents": True}
     answer = running.post("/v1/compare", {"a": texts[0], "b": texts[1], **options})
-    expected = neardup.compare(*texts, **grouped(edit_limit=10_000, **options))
+    expected = neardup.compare(*texts, **grouped(**options))
     assert answer.json() == json.loads(json.dumps(expected.to_dict()))
 
 

@@ -13,7 +13,6 @@ from neardup.options.kinds import Encoding, PathOrUrl
 from neardup.options.option import but, option
 
 _STANDARD_INPUT = "-"
-_OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 # Formats of files with one document, by the endings of their names.
 _OF_DOCUMENTS = ("docx", "odt", "epub", "pdf")
 _EPILOG = """\b
@@ -37,7 +36,6 @@ class CompareCommandOptions(CompareOptions, CommandOptions):
         metavar="FILE",
     )
     overwrite: bool = option("Replace the page if it exists.", default=False)
-    show_all: bool = option("Show every measure.", default=False, flags=("--all",))
     encoding: str | None = option(
         "Encoding of both texts, as Python names it.", Encoding(), default=None, usual="utf-8"
     )
@@ -51,25 +49,17 @@ def compare(call: Call, a: str, b: str) -> None:
 
     A and B are text files with any ending, or documents (.docx, .odt, .epub, .pdf), each one text,
     also .gz, .zst, .xz and .bz2, or URLs; one of them may be - for standard input, which is text.
-    Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
 
     Prints the exact similarity, the common passages and the differences, with their characters.
-    With --all it also prints every measure.
+    The page and --json have all measures.
     """
     from neardup.errors import InvalidInputError
     from neardup.files.destinations import check_apart
-    from neardup.jobs.compare import compare_texts, plan_comparison
-    from neardup.options.option import no_effect
+    from neardup.jobs.compare import compare_texts
     from neardup.reports.page import check_page_file
 
     given: CompareCommandOptions = call.options
     page, options = given.report, given.part(CompareOptions)
-    plan_comparison(options)
-    if not (given.show_all or given.json or page):
-        for name in ("tf", "idf"):
-            if getattr(given, name) is not None:
-                where = "without all, json or report"
-                raise no_effect(name, where, "add all", "all", "json", "report")
     if a == b == _STANDARD_INPUT:
         message = "only one of the two texts can be standard input; name a file for the other"
         raise InvalidInputError(message)
@@ -77,10 +67,6 @@ def compare(call: Call, a: str, b: str) -> None:
         check_page_file(page, overwrite=given.overwrite)
         hold(page, overwrite=given.overwrite)
         check_apart(page, [a, b])
-    for location in (a, b):
-        _check_text(location)
-    if options.tokenizer == "code":
-        options = options.but(tokenizer=f"code:{_language_of(a, b)}")
     texts = (_read_text(a, given.encoding), _read_text(b, given.encoding))
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
@@ -89,41 +75,8 @@ def compare(call: Call, a: str, b: str) -> None:
     if given.json:
         call.print_result(result.to_dict())
         return
-    lines = [result.to_text(full=given.show_all)]
-    if not given.show_all:
-        lines += ["", "--all shows every measure"]
-    if page is not None:
-        lines.append(f"written to {page}")
-    call.print_result({}, *lines)
-
-
-def _language_of(a: str, b: str) -> str:
-    """Return the language that both files have by their endings."""
-    from neardup.errors import InvalidParameterError
-    from neardup.files.encodings import LANGUAGES, language_of_file
-
-    languages = {LANGUAGES[language_of_file(each)] for each in (a, b)}
-    if len(languages) > 1 or "" in languages:
-        message = (
-            f"tokenizer must name the language, such as code:java, because the endings of {a} and "
-            f"{b} do not mean one for both"
-        )
-        raise InvalidParameterError(message, "tokenizer")
-    return languages.pop()
-
-
-def _check_text(location: str) -> None:
-    """Raise if a file holds rows by its name."""
-    from neardup.errors import InvalidInputError
-    from neardup.files.streams import suffix_below
-
-    if suffix_below(location) in _OF_ROWS:
-        message = (
-            "the file holds rows, and compare takes one text a file; `neardup pairs` compares "
-            "rows, `neardup align` finds what rows of two files share; to compare the whole file "
-            "as one text give it a name that ends in .txt"
-        )
-        raise InvalidInputError(message, path=location)
+    written = [] if page is None else [f"written to {page}"]
+    call.print_result({}, result.to_text(), *written)
 
 
 def _read_text(location: str, encoding: str | None) -> str:

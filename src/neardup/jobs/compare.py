@@ -1,9 +1,10 @@
-"""Comparison of two texts: all measures, shared passages, and differences."""
+"""Comparison of two texts: measures, shared passages, and differences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,116 +12,250 @@ import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
 from neardup.engine.opening import open_runner
+from neardup.errors import InvalidParameterError
 from neardup.jobs.align import align
-from neardup.jobs.compare_result import (
-    CompareResult,
-    Differences,
-    Measured,
-    Range,
-    Ranges,
-    SharedPassage,
-    TextSize,
-)
-from neardup.matching.measures import SET_MEASURES, WeightedJaccard, similarity_of_two
+from neardup.matching.measures import SET_MEASURES, similarity_of_two
 from neardup.options.choices import Number
 from neardup.options.documents import CompareOptions
 from neardup.options.groups import RunOptions, ShingleOptions, TextOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import merge
-from neardup.passages.matches import character_spans
+from neardup.passages.matches import character_spans, line_in
+from neardup.reports.compare import Range, Ranges, SharedPassage, compare_report
 from neardup.reports.differences import equal_words
+from neardup.reports.page import Report, Table
+from neardup.results import Result
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import check_text
 from neardup.tables import Bools, Int64s, Rows, ShingleSets, Texts, Uint64s
 from neardup.text.forms import Normalisation
-from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
+from neardup.text.shingles import shingle_scheme, shingle_sets
 from neardup.text.tokenizers import Tokenizer, folded_strings
-from neardup.text.weighting import (
-    WeightedScheme,
-    Weighting,
-    count_documents,
-    frequency_lists,
-    weighted_sets,
-)
 
-_UNIT = 2**20
+# Passages and ranges shown on a terminal, and characters of each.
+MOST_SHOWN = 10
+_EXCERPT = 60
 
 
 @dataclass(frozen=True)
-class ComparisonPlan:
-    """Shingles of two texts: as a set, numbered, and weighted."""
+class TextSize:
+    """Characters, tokens and distinct shingles of a text."""
 
-    of_set: ShingleScheme
-    numbered: ShingleScheme
-    weighted: ShingleScheme
-    weights: WeightedScheme
-
-
-def plan_comparison(options: CompareOptions) -> ComparisonPlan:
-    """Check the options, before any work starts."""
-    of_set = shingle_scheme(options.part(ShingleOptions))
-    ngram = 1 if options.ngram is None else options.ngram
-    return ComparisonPlan(
-        of_set,
-        replace(of_set, occurrences="numbered"),
-        replace(of_set, ngram=ngram),
-        WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary")),
-    )
+    characters: int
+    tokens: int
+    shingles: int
 
 
-def measure_texts(
-    texts: Texts, plan: ComparisonPlan, options: CompareOptions
-) -> tuple[list[Measured], tuple[TextSize, TextSize]]:
-    """Compute all measures and the sizes of both texts.
+@dataclass(frozen=True)
+class Differences:
+    """Differences of two texts.
 
-    Time is linear in the texts, plus a 64th of the product of lengths for the exact edit distance.
+    ``a`` and ``b`` are the ranges of characters of each text whose tokens are outside shared
+    passages; ``share_a`` and ``share_b`` are the shares of its tokens inside; 0 without tokens.
     """
-    set_, numbered = (shingle_sets(texts, each) for each in (plan.of_set, plan.numbered))
-    measures = [Measured(name, "set", exact) for name, exact in _score_sets(set_)]
-    measures += [Measured(name, "numbered", exact) for name, exact in _score_sets(numbered)]
-    tokens = plan.weighted.tokenizer.hash_tokens(texts)
-    weights = plan.weights
-    if weights.needs_frequencies:
-        # Document frequencies are counted in the two texts.
-        counted = count_documents([frequency_lists(tokens, plan.weighted)])
-        weights = replace(weights, frequencies=counted)
-    weighted = weighted_sets(tokens, plan.weighted, weights)
-    exact = similarity_of_two(weighted, WeightedJaccard.lowest())
-    measures.append(Measured(WeightedJaccard.name, "weighted", exact))
-    measures += _measure_edits(texts, options)
-    a, b = (
-        TextSize(
-            len(text),
-            int(tokens.offsets[row + 1] - tokens.offsets[row]),
-            int(set_.sizes[row]),
-            int(numbered.sizes[row]),
-            int(weighted.totals[row]) / _UNIT,
+
+    a: Ranges
+    b: Ranges
+    share_a: float
+    share_b: float
+
+
+@dataclass(frozen=True, repr=False)
+class CompareResult(Result):
+    """Complete comparison of two texts.
+
+    ``print`` shows the similarity and shared passages, ``to_dict`` returns plain values, and
+    ``report`` a page. As an Arrow stream it has a row per measure.
+
+    ``names`` are the names of the texts; ``measures`` are exact values by name, None for edit
+    distances of too long texts; ``options`` are all parameters of the result.
+    """
+
+    names: tuple[str, str]
+    texts: tuple[str, str]
+    sizes: tuple[TextSize, TextSize]
+    measures: dict[str, float | None]
+    passages: tuple[SharedPassage, ...]
+    differences: Differences
+    options: dict[str, Any]
+    summary: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def __getitem__(self, name: str) -> float | None:
+        """Return a measure by its name."""
+        return self.measures[name]
+
+    def headline(self) -> str:
+        """Return the similarity, and the number of shared passages."""
+        shared = counted(len(self.passages), "shared passage")
+        return f"jaccard {self['jaccard']:.4f}, {shared}"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """Format similarity, passages and differences as lines."""
+        return "\n".join(_lines_of(self))
+
+    @property
+    def table(self) -> pa.Table:
+        """Exact value of each measure."""
+        rows = [{"measure": name, "exact": value} for name, value in self.measures.items()]
+        return pa.Table.from_pylist(
+            rows, pa.schema({"measure": pa.string(), "exact": pa.float64()})
         )
-        for row, text in enumerate(texts.to_arrow().to_pylist())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything except the texts as plain values."""
+        return {
+            "names": list(self.names),
+            "sizes": {side: asdict(size) for side, size in zip("ab", self.sizes, strict=True)},
+            "measures": self.measures,
+            "passages": [_plain(asdict(passage)) for passage in self.passages],
+            "differences": _plain(asdict(self.differences)),
+            "options": self.options,
+        }
+
+    def report(
+        self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
+    ) -> Report:
+        """Return a page with both texts side by side, without arguments."""
+        if any(each is not None for each in (data, against, labels, read)):
+            message = "arguments have no effect on the page of two texts; leave them out"
+            raise InvalidParameterError(message, "data")
+        measures = [(name, _number(name, value)) for name, value in self.measures.items()]
+        sizes = [
+            (name, *(getattr(size, name) for size in self.sizes))
+            for name in ("characters", "tokens", "shingles")
+        ]
+        tables = [
+            Table("Measures", ("measure", "value"), measures),
+            Table("Sizes", ("size", *map(_printable, self.names)), sizes),
+        ]
+        differences = self.differences
+        shares = differences.share_a, differences.share_b
+        return compare_report(self.names, self.texts, self.passages, shares, tables)
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page of ``report`` to a path or URL (.html).
+
+        Raises
+        ------
+        InvalidParameterError, OutputExistsError, WriteError
+            For another ending, an existing file, or one that cannot be written.
+        """
+        self.report().write(path, overwrite=overwrite)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _number(name: str, value: float | None) -> str:
+    if value is None:
+        return "too long"
+    if name in ("overlap", "edit-distance"):
+        return f"{round(value):,}"
+    # Values close to 0 or 1 are not rounded to them.
+    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
+
+
+def _lines_of(result: CompareResult) -> Iterator[str]:
+    name_a, name_b = names = [_printable(name) for name in result.names]
+    shown = {name: _number(name, value) for name, value in result.measures.items()}
+    edits = result["edit-similarity"]
+    yield (
+        f"jaccard {shown['jaccard']} over {result.options['tokenizer']} "
+        f"{result.options['ngram']}-grams"
+        f"{'' if edits is None else '; edit similarity ' + shown['edit-similarity']}"
     )
-    return measures, (a, b)
+    in_b, in_a = (shown[f"containment-{sides}"] for sides in ("a-in-b", "b-in-a"))
+    yield f"{in_b} of {name_a} is in {name_b}, {in_a} of {name_b} in {name_a}"
+    yield "; ".join(
+        f"{name}: {size.characters:,} characters, {size.tokens:,} tokens"
+        for name, size in zip(names, result.sizes, strict=True)
+    )
+    yield ""
+    differences = result.differences
+    yield (
+        f"{counted(len(result.passages), 'shared passage')}, with {differences.share_a:.1%} of the "
+        f"tokens of {name_a} and {differences.share_b:.1%} of those of {name_b}"
+    )
+    places = [_ranges_in(text) for text in result.texts]
+    for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
+        changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
+        if in_first is not None and in_second is not None and (in_first or in_second):
+            # One position in either text, or several.
+            is_one = len(in_first) == len(in_second) == 1
+            where = "one place" if is_one else f"{len(in_first)} and {len(in_second)} places"
+            changes = f", changed in {where}"
+        yield (
+            f"  {number}  {places[0](passage.a)} and {places[1](passage.b)}, similarity "
+            f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
+        )
+    yield from _more(len(result.passages))
+    yield ""
+    unshared = differences.a, differences.b
+    for name, text, ranges, range_of in zip(names, result.texts, unshared, places, strict=True):
+        n = len(ranges)
+        length = sum(stop - start for start, stop in ranges)
+        yield f"{counted(n, 'range')} of {name} in no shared passage, {length:,} characters"
+        for place in ranges[:MOST_SHOWN]:
+            yield f"  {range_of(place)}: {_excerpt(text, place)}"
+        yield from _more(n)
 
 
-def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
-    """Yield all measures of two sets, 0 for empty sets."""
+def _more(n: int) -> Iterator[str]:
+    if n > MOST_SHOWN:
+        yield f"  and {n - MOST_SHOWN:,} more"
+
+
+def _ranges_in(text: str) -> Callable[[Range], str]:
+    """Return a formatter of ranges, with positions in multi-line texts."""
+    line = line_in(text) if "\n" in text or "\r" in text else None
+
+    def show(place: Range) -> str:
+        shown = f"{place[0]:,}-{place[1]:,}"
+        return shown if line is None else f"{shown} ({line(place[0])})"
+
+    return show
+
+
+def _excerpt(text: str, place: Range) -> str:
+    start, stop = place
+    piece = _printable(text[start : min(stop, start + 4 * _EXCERPT)])
+    return piece if len(piece) <= _EXCERPT else piece[: _EXCERPT - 3].rstrip() + "..."
+
+
+def _printable(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+# Longest texts whose edit distance is computed: their geometric mean, in characters.
+_MOST_EDITED = 100_000
+
+
+def _measure(
+    texts: Texts, sets: ShingleSets, options: CompareOptions
+) -> Iterator[tuple[str, float | None]]:
+    """Yield all measures, 0 for empty sets.
+
+    Time is linear in the texts, plus a 64th of the product of lengths for the edit distance.
+    """
     exchanged = sets.take(np.array([1, 0]))
     for kind in SET_MEASURES:
         measure = kind.lowest()
         for name, both in zip(measure.sided_names(), (sets, exchanged), strict=False):
             yield name, similarity_of_two(both, measure)
-
-
-def _measure_edits(texts: Texts, options: CompareOptions) -> list[Measured]:
-    """Count the edits of characters, only equality beyond the limit."""
     a, b = folded_strings(texts, options.part(Normalisation, casefold=bool(options.casefold)))
     longer, distance, share = max(len(a), len(b)), None, None
-    if a == b or len(a) * len(b) <= options.edit_limit**2:
+    if a == b or len(a) * len(b) <= _MOST_EDITED**2:
         distance = Levenshtein.distance(a, b)
         share = (longer - distance) / longer if longer else 0.0
-    return [
-        Measured("edit-distance", "characters", distance),
-        Measured("edit-similarity", "characters", share),
-    ]
+    yield "edit-distance", distance
+    yield "edit-similarity", share
 
 
 DEFAULT_MIN_TOKENS = 20
@@ -214,32 +349,20 @@ def _find_changes(
 ) -> tuple[Ranges | None, Ranges | None]:
     """Return ranges outside a longest common subsequence, None if too large."""
     x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
-    x_hashes, y_hashes = x.hashes[x_slice], y.hashes[y_slice]
-    n_same = _count_same(x_hashes, y_hashes)
-    x_hashes, y_hashes = x_hashes[n_same:], y_hashes[n_same:]
-    n_last = _count_same(x_hashes[::-1], y_hashes[::-1])
-    n, m = len(x_hashes) - n_last, len(y_hashes) - n_last
+    x_hashes, y_hashes = x.hashes[x_slice].tolist(), y.hashes[y_slice].tolist()
+    n, m = len(x_hashes), len(y_hashes)
     if n * m > _MOST_CELLS:
         return None, None
     changed: tuple[list[Range], list[Range]] = ([], [])
-    x_first, y_first = x_last, y_last = x_slice.start + n_same, y_slice.start + n_same
-    for block_x, block_y, size in (
-        *equal_words(x_hashes[:n].tolist(), y_hashes[:m].tolist()),
-        (n, m, 0),
-    ):
-        x_next, y_next = x_first + block_x, y_first + block_y
+    x_last, y_last = x_slice.start, y_slice.start
+    for block_x, block_y, size in (*equal_words(x_hashes, y_hashes), (n, m, 0)):
+        x_next, y_next = x_slice.start + block_x, y_slice.start + block_y
         if x_next > x_last:
             _append(changed[0], x.range_of(x_last, x_next))
         if y_next > y_last:
             _append(changed[1], y.range_of(y_last, y_next))
         x_last, y_last = x_next + size, y_next + size
     return tuple(changed[0]), tuple(changed[1])
-
-
-def _count_same(x: Uint64s, y: Uint64s) -> int:
-    n = min(len(x), len(y))
-    differing = np.flatnonzero(x[:n] != y[:n])
-    return int(differing[0]) if len(differing) else n
 
 
 def _append(ranges: list[Range], place: Range) -> None:
@@ -277,27 +400,22 @@ def compare_texts(
     runner: Runner,
 ) -> CompareResult:
     """Compare two texts, with their names in the result."""
-    plan = plan_comparison(options)
+    scheme = shingle_scheme(options.part(ShingleOptions))
     for name, text in zip(names, texts, strict=True):
         check_text(name, text)
     both = Texts.from_arrow(pa.array(texts, pa.large_string()))
     with runner.stage("measure"):
-        measures, sizes = measure_texts(both, plan, options)
+        sets = shingle_sets(both, scheme)
+        measures = dict(_measure(both, sets, options))
     with runner.stage("align"):
-        places = locate(both, plan.of_set.tokenizer)
+        places = locate(both, scheme.tokenizer)
         passages = find_passages(texts, places, options, runner)
     a, share_a = find_differences(places[0], [passage.a for passage in passages])
     b, share_b = find_differences(places[1], [passage.b for passage in passages])
-    of_shingles = plan.of_set.describe()
-    del of_shingles["occurrences"]
     described: dict[str, Any] = {
-        **of_shingles,
-        "weighted_ngram": plan.weighted.ngram,
-        "tf": plan.weights.weighting.tf,
-        "idf": plan.weights.weighting.idf,
+        **scheme.describe(),
         "threshold": float(exact_fraction("threshold", options.threshold)),
         "min_tokens": options.min_tokens,
-        "edit_limit": options.edit_limit,
     }
     summary: dict[str, Any] = {
         "passages": len(passages),
@@ -307,11 +425,15 @@ def compare_texts(
         "workers": runner.workers,
         "seconds": runner.seconds,
     }
+    size_a, size_b = (
+        TextSize(len(text), len(tokens), int(n_shingles))
+        for text, tokens, n_shingles in zip(texts, places, sets.sizes, strict=True)
+    )
     return CompareResult(
         names,
         texts,
-        sizes,
-        tuple(measures),
+        (size_a, size_b),
+        measures,
         tuple(passages),
         Differences(a, b, share_a, share_b),
         described,
@@ -325,7 +447,6 @@ def compare(
     *,
     threshold: Number = "0.5",
     min_tokens: int | None = None,
-    edit_limit: int = 100_000,
     text: TextOptions | None = None,
     run: RunOptions | None = None,
 ) -> CompareResult:
@@ -339,18 +460,14 @@ def compare(
         Least similarity of two shared passages, in (0, 1], an exact decimal.
     min_tokens
         Tokens of the shortest shared passage. None: 20, or half of a shorter text.
-    edit_limit
-        The exact edit distance is computed if the product of both lengths, in characters, is at
-        most the square of this, or the texts are equal.
     text, run
         Tokens and shingles, and threads. A function as tokenizer must return positions, too.
 
     Returns
     -------
-    ``measures``: for shingles as a ``set`` and ``numbered`` (as a multiset) Jaccard, cosine, Dice,
-    containment both ways, max-containment and overlap; weighted Jaccard; edit distance and
-    similarity, each ``exact``. ``sizes``, ``passages`` and ``differences``. Exchanged texts mirror
-    the result.
+    ``measures`` by name: Jaccard, cosine, Dice, containment both ways, max-containment and overlap
+    of the sets of shingles; edit distance and similarity of the characters, None for texts of more
+    than 100,000. ``sizes``, ``passages`` and ``differences``. Exchanged texts mirror the result.
 
     A text without tokens is similar to nothing: all similarities are 0.
 
@@ -363,7 +480,7 @@ def compare(
 
     Notes
     -----
-    An edit distance at the limit takes up to 0.5 s for ASCII and 4 s for texts of thousands of
+    The longest edit distance takes up to 0.5 s for ASCII and 4 s for texts of thousands of
     different characters; all other measures are linear, except for parts repeated many times in
     both texts.
 
@@ -377,15 +494,9 @@ def compare(
     >>> import neardup
     >>> two = neardup.TextOptions(ngram=2)
     >>> result = neardup.compare("the cat sat on the mat", "the cat sat on a mat", text=two)
-    >>> result["jaccard"].exact, result["edit-distance"].exact
+    >>> result["jaccard"], result["edit-distance"]
     (0.42857142857142855, 3)
     """
-    options = merge(
-        CompareOptions,
-        text,
-        threshold=threshold,
-        min_tokens=min_tokens,
-        edit_limit=edit_limit,
-    )
+    options = merge(CompareOptions, text, threshold=threshold, min_tokens=min_tokens)
     with open_runner(run, "compare") as runner:
         return compare_texts((text_a, text_b), options, runner=runner)

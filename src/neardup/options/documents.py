@@ -10,7 +10,6 @@ from neardup.options.choices import (
     DocumentMeasure,
     DocumentPreset,
     EstimatedMeasure,
-    InverseFrequency,
     Method,
     Missing,
     Number,
@@ -20,7 +19,6 @@ from neardup.options.choices import (
     Representative,
     SimilarityMeasure,
     SketchKindName,
-    TermFrequency,
     TokenizerChoice,
     WindowHash,
 )
@@ -462,22 +460,4 @@ class CompareOptions(TokenOptions):
         kind=Whole(1),
         help="Tokens of the shortest shared passage.",
         usual="20; half of a shorter text",
-    )
-    edit_limit: int = option(
-        "Edit distance up to N characters per text.",
-        Whole(0),
-        default=100_000,
-        more="It is computed where the product of both lengths is at most the square of N.",
-        metavar="N",
-    )
-    tf: TermFrequency | None = option(
-        WeightOptions.known["tf"],
-        default=None,
-        help="With --all: weight by the frequency in a text.",
-    )
-    idf: InverseFrequency | None = option(
-        WeightOptions.known["idf"],
-        default=None,
-        help="With --all: weight by the rarity among texts.",
-        usual="unary",
     )

@@ -16,25 +16,29 @@ from neardup.runs.progress import counted
 _N_COLOURS = 12
 
 
-@dataclass(frozen=True)
-class Link:
-    """A passage of both texts.
+Range = tuple[int, int]
+Ranges = tuple[Range, ...]
 
-    ``a`` and ``b`` are its characters in either text, ends exclusive, at least one each;
-    ``changes_a`` and ``changes_b`` are ascending ranges within that the other text lacks.
+
+@dataclass(frozen=True)
+class SharedPassage:
+    """A passage of both texts, in characters, with exclusive ends.
+
+    ``similarity`` is exact, of the two passages as sets of tokens. ``changes_a`` and ``changes_b``
+    are the tokens outside a longest common subsequence, None for too long passages.
     """
 
-    a: tuple[int, int]
-    b: tuple[int, int]
+    a: Range
+    b: Range
     similarity: float
-    changes_a: Sequence[tuple[int, int]] = ()
-    changes_b: Sequence[tuple[int, int]] = ()
+    changes_a: Ranges | None = ()
+    changes_b: Ranges | None = ()
 
 
 def compare_report(
     names: tuple[str, str],
     texts: tuple[str, str],
-    links: Sequence[Link],
+    links: Sequence[SharedPassage],
     shares: tuple[float, float],
     tables: Sequence[Table],
 ) -> Report:
@@ -87,7 +91,7 @@ def compare_report(
     )
 
 
-def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, Markup]:
+def mark_texts(texts: tuple[str, str], links: Sequence[SharedPassage]) -> tuple[Markup, Markup]:
     """Write both texts as HTML with passages linked.
 
     Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage starts
@@ -99,7 +103,7 @@ def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, M
     return Markup(a), Markup(b)
 
 
-def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
+def _mark_text(text: str, links: Sequence[SharedPassage], side: str) -> Iterator[str]:
     other = "b" if side == "a" else "a"
     starts: dict[int, list[int]] = {}
     stops: dict[int, list[int]] = {}
@@ -108,7 +112,7 @@ def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
         start, stop = getattr(link, side)
         starts.setdefault(start, []).append(number)
         stops.setdefault(stop, []).append(number)
-        for place in chain.from_iterable(getattr(link, f"changes_{side}")):
+        for place in chain.from_iterable(getattr(link, f"changes_{side}") or ()):
             changes.setdefault(place, []).append(number)
     places = sorted({0, len(text), *starts, *stops, *changes})
     # In the order of their starts; a part has the colour of the last one.

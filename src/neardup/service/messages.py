@@ -130,7 +130,7 @@ class Compared(Struct):
 
     names: list[str]
     sizes: dict[str, Any]
-    measures: list[dict[str, Any]]
+    measures: dict[str, float | None]
     passages: list[dict[str, Any]]
     differences: dict[str, Any]
     options: dict[str, Any]

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 ARROW = "application/vnd.apache.arrow.stream"
 MEMORY_BYTES = 1 << 29
 """Memory that an operation may use beside the memory of its idle process."""
-# Up to this length the exact edit distance of two texts is computed.
-EDIT_LIMIT = 10_000
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -151,7 +149,7 @@ def compare_texts(asked: m.Comparison) -> bytes:
     """Compare two texts, as ``neardup compare --json`` does."""
     options = _given(asked, "a", "b")
     text = {name: options.pop(name) for name in TextOptions.known if name in options}
-    result = compare(asked.a, asked.b, **options, edit_limit=EDIT_LIMIT, text=TextOptions(**text))
+    result = compare(asked.a, asked.b, **options, text=TextOptions(**text))
     return msgspec.json.encode(result.to_dict())
 
 

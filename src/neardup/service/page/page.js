@@ -105,7 +105,7 @@ async function compareWith(text, id) {
 
 async function compare(a, b, nameA = "Text A", nameB = "Text B") {
   const found = await ask("POST", "/v1/compare", { a, b });
-  const jaccard = found.measures.find((each) => each.name === "jaccard").exact;
+  const jaccard = found.measures.jaccard;
   const side = (name, text, key) => {
     const ranges = found.passages.map((each) => each[key]);
     const changes = found.passages.flatMap((each) => each[`changes_${key}`] || []);
