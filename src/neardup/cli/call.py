@@ -132,7 +132,7 @@ class Call:
     def sources(self, inputs: Sequence[str], options: InputOptions) -> Inputs:
         """Return the sources of INPUT, with the rows that meet ``--where``."""
         from neardup.files.inputs import resolve_paths
-        from neardup.reading.where import rows_where
+        from neardup.reading.sign import rows_where
 
         return rows_where(resolve_paths(inputs, options), self.options.where)
 

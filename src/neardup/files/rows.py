@@ -342,7 +342,13 @@ class PageReader(Protocol):
 
 
 class RowFilter(Protocol):
-    """Chooses rows of a source."""
+    """Chooses rows of a source by a condition.
+
+    ``n_others`` counts the other rows once all have been read.
+    """
+
+    condition: Any
+    n_others: int | None
 
     def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
         """Yield the blocks with only chosen rows, except empty blocks."""

@@ -70,7 +70,7 @@ from neardup.passages.matches import (
     with_id_types,
 )
 from neardup.passages.windows import PassageScheme
-from neardup.reading.where import describe_filtered, rows_where
+from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import (
     NO_COLUMNS,
     PassageResult,

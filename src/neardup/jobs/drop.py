@@ -20,7 +20,7 @@ from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.where import describe_filtered
+from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory

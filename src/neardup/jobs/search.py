@@ -33,7 +33,7 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
 from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
-from neardup.reading.where import describe_filtered
+from neardup.reading.sign import describe_filtered
 from neardup.results import (
     DocumentSearchResult,
     PassageResult,

@@ -33,8 +33,9 @@ from neardup.reading.sign import (
     ReadingPlan,
     count_tokens,
     counted_shingles,
+    describe_filtered,
+    rows_where,
 )
-from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner

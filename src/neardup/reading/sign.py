@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -53,6 +54,8 @@ from neardup.text.weighting import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.inputs import Inputs
+    from neardup.files.rows import RowFilter
     from neardup.matching.buckets import Banding
 
 
@@ -321,6 +324,56 @@ def where_to_have(sources: Sequence[Source]) -> str:
     if all(source.has_fixed_columns for source in sources):
         return ""
     return "; of JSON the first rows are looked at, so put one that has the column among them"
+
+
+def rows_where(sources: Inputs, where: str | None) -> Inputs:
+    """Return the rows that meet a condition, all for None.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is not a condition.
+    InvalidInputError
+        If it names a missing column.
+    """
+    if where is None:
+        return sources
+    # Conditions need DuckDB, which few runs load.
+    from neardup.reading.where import Condition, ConditionFilter, no_column
+
+    condition = Condition(where)
+    there = columns_there(sources, condition.columns) if condition.columns else ()
+    lacking = next((name for name in condition.columns if name not in there), None)
+    if lacking is not None:
+        names = {name: None for source in sources for name in source.listed_names()}
+        # Without rows, columns are unknown, and there are no rows to filter.
+        if names:
+            message = no_column(lacking, list(names), condition.text)
+            raise InvalidInputError(message + where_to_have(sources))
+    return sources.changed(lambda source: with_filter(source, ConditionFilter(condition)))
+
+
+def with_filter(source: Source, row_filter: RowFilter | None) -> Source:
+    """Return a source with only the rows that a filter chooses."""
+    made = copy(source)
+    made.row_filter = row_filter
+    return made
+
+
+def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
+    """Return a summary's condition and count of excluded rows."""
+    filtered = [each for part in collections for each in part if each.row_filter is not None]
+    if not filtered:
+        return {}
+    n_rows, text = 0, ""
+    for source in filtered:
+        assert source.row_filter is not None
+        if source.row_filter.n_others is None:
+            for _ in source.blocks():
+                pass
+        n_rows += source.row_filter.n_others or 0
+        text = source.row_filter.condition.text
+    return {"where": text, "filtered_rows": n_rows}
 
 
 def _text_of(values: pa.Array, name: str) -> pa.Array:

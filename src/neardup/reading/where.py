@@ -13,7 +13,6 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import cache
 from typing import Any
 
@@ -22,11 +21,9 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
 from neardup.files.arrowcolumns import plain_array
-from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, RowBlock, Source
 from neardup.files.streams import one_line
-from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.runner import map_ordered
 from neardup.tables import Bytes, Int64s
 
@@ -122,7 +119,7 @@ class Condition:
             if source.has_fixed_columns and not are_bad.all():
                 for name in self.columns:
                     if name not in table.column_names:
-                        message = _no_column(name, source.listed_names(), self.text)
+                        message = no_column(name, source.listed_names(), self.text)
                         raise InvalidInputError(message, path=source.origin)
             are_met: Mask = are_bad.copy()
             are_met[~are_bad] = self._met(table, int((~are_bad).sum()))
@@ -168,7 +165,8 @@ def _refused(reason: str, text: str) -> InvalidParameterError:
     return InvalidParameterError(message, "where")
 
 
-def _no_column(name: str, names: Sequence[str], condition: str) -> str:
+def no_column(name: str, names: Sequence[str], condition: str) -> str:
+    """Describe a missing column of a condition."""
     message = f"{option_name('where')}: no column {name!r}; columns are {listed_names(name, names)}"
     if f'"{name}"' in condition:
         message += "; texts stand in single quotes"
@@ -372,58 +370,3 @@ class ConditionFilter:
             if len(block):
                 yield block
         self.n_others = n_others
-
-
-def with_filter(source: Source, row_filter: ConditionFilter | None) -> Source:
-    """Return the source with another filter of its rows."""
-    made = copy(source)
-    made.row_filter = row_filter
-    return made
-
-
-def filters_of(sources: Sequence[Source]) -> list[tuple[Source, ConditionFilter]]:
-    """Return the sources whose rows a condition chooses."""
-    return [
-        (source, source.row_filter)
-        for source in sources
-        if isinstance(source.row_filter, ConditionFilter)
-    ]
-
-
-def rows_where(sources: Inputs, where: str | None) -> Inputs:
-    """Return the rows that meet a condition, all for None.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not a condition.
-    InvalidInputError
-        If it names a missing column.
-    """
-    if where is None:
-        return sources
-    condition = Condition(where)
-    there = columns_there(sources, condition.columns) if condition.columns else ()
-    lacking = next((name for name in condition.columns if name not in there), None)
-    if lacking is not None:
-        names = {name: None for source in sources for name in source.listed_names()}
-        # Without rows, columns are unknown, and there are no rows to filter.
-        if names:
-            raise InvalidInputError(
-                _no_column(lacking, list(names), condition.text) + where_to_have(sources)
-            )
-    return sources.changed(lambda source: with_filter(source, ConditionFilter(condition)))
-
-
-def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
-    """Return a summary's condition and count of excluded rows."""
-    found = [each for part in collections for each in filters_of(part)]
-    if not found:
-        return {}
-    n_rows = 0
-    for source, row_filter in found:
-        if row_filter.n_others is None:
-            for _ in source.blocks():
-                pass
-        n_rows += row_filter.n_others or 0
-    return {"where": found[0][1].condition.text, "filtered_rows": n_rows}

@@ -28,8 +28,7 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, numbered_blocks
-from neardup.reading.sign import SignedBlock, to_batch
-from neardup.reading.where import Condition, filters_of, with_filter
+from neardup.reading.sign import SignedBlock, to_batch, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
+    from neardup.reading.where import Condition
     from neardup.runs.work import Workspace
 
 R = TypeVar("R")
@@ -306,7 +306,11 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
 
     This is a separate pass over the columns of the condition, in stretches of long files.
     """
-    filtered = [each for each in filters_of(sources) if each[1].n_others is None]
+    filtered = [
+        (source, source.row_filter)
+        for source in sources
+        if source.row_filter is not None and source.row_filter.n_others is None
+    ]
     if not filtered:
         return
     tasks = cut_tasks([[with_filter(source, None) for source, _ in filtered]], cluster.slots)

@@ -36,7 +36,7 @@ from neardup.options.passages import CutOptions
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import sides_of
-from neardup.reading.where import describe_filtered, rows_where
+from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner

@@ -34,8 +34,13 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import SignedBatches, counted_shingles, keys_of
-from neardup.reading.where import describe_filtered, rows_where
+from neardup.reading.sign import (
+    SignedBatches,
+    counted_shingles,
+    describe_filtered,
+    keys_of,
+    rows_where,
+)
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace

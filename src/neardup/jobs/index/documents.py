@@ -48,7 +48,7 @@ from neardup.options.documents import (
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.reading.where import rows_where
+from neardup.reading.sign import rows_where
 from neardup.results import DocumentSearchResult, Match, Matches
 from neardup.runs.runner import Runner
 from neardup.stages.options import make_document_scheme, with_warning

@@ -19,7 +19,7 @@ from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, Wher
 from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
-from neardup.reading.where import describe_filtered, rows_where
+from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner

@@ -33,7 +33,7 @@ from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.passages.windows import make_passage_scheme
-from neardup.reading.where import rows_where
+from neardup.reading.sign import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, with_warning

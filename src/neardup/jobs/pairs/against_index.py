@@ -24,7 +24,7 @@ from neardup.matching.join import check_limit
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.outputs.tables import metadata_of
-from neardup.reading.where import describe_filtered
+from neardup.reading.sign import describe_filtered
 from neardup.results import QueryCounts, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.stages.options import columns_of, weights_for

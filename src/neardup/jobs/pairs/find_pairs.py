@@ -58,10 +58,11 @@ from neardup.reading.sign import (
     Collections,
     SignedBatches,
     counted_shingles,
+    describe_filtered,
+    rows_where,
     sign_block,
     with_frequencies,
 )
-from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
