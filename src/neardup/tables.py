@@ -6,7 +6,7 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -583,3 +583,14 @@ class EditEstimates(Rows):
     high: Floats
     significances: Floats
     is_usable: Bools
+
+
+def cut_runs(sizes: Int64s, n_elements: int) -> Iterator[tuple[int, int]]:
+    """Cut items into runs of about ``n_elements`` elements, given their sizes."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + n_elements, side="right")))
+        yield start, stop
+        start = stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.wording import table_by_file
+from neardup.cli.call import table_by_file
 
 
 def counted(name, n_in, n_removed, **more):

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from neardup.files.sheets import open_source
 from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import resolve_tables
-from neardup.outputs.tables import write_xlsx
+from neardup.outputs.tables import resolve_tables, write_xlsx
 from tests.examples import examples
 
 # What a spreadsheet program would take for a number, a formula, a date or a link.

@@ -161,7 +161,7 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
 
 def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_path):
     """Or of which a segment has gone."""
-    from neardup.index.handle import SeenFolder
+    from neardup.index.index import SeenFolder
 
     for folder, said in (
         (tmp_path / "x", "executors do not see"),

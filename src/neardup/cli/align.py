@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli import wording
-from neardup.cli.call import Call, TableOutput
+from neardup.cli.call import (
+    Call,
+    TableOutput,
+    describe_ids,
+    describe_preset,
+    describe_recall,
+    ending,
+    note_empty,
+    note_nothing,
+)
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import describe_ids, describe_recall
 from neardup.options.groups import (
     WITH_TEXT,
     AgainstDataOptions,
@@ -104,7 +111,7 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
     of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if job.folder is None else of_index
     summary = result.summary
-    lines = wording.describe_preset(summary)
+    lines = describe_preset(summary)
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
@@ -154,8 +161,8 @@ def _report(
         lines.append(
             f"{short} shorter than {summary['min_tokens']} tokens; {smaller} finds passages of them"
         )
-    empty = wording.note_empty(sum(summary["empty_documents"]), "in no passage")
-    lines += wording.ending(summary, empty, nothing=_note_nothing(summary, smaller))
+    empty = note_empty(sum(summary["empty_documents"]), "in no passage")
+    lines += ending(summary, empty, nothing=_note_nothing(summary, smaller))
     return "\n".join([*lines, f"written to {output} in {duration}"])
 
 
@@ -174,4 +181,4 @@ def _note_nothing(summary: Mapping[str, Any], smaller: str) -> str:
         return "OTHER has no rows, so there was nothing to compare with"
     more = "a higher --max-documents" if summary["frequent_windows"] else "a lower --threshold"
     remedy = f"nothing is shared: {smaller} or {more} finds more"
-    return wording.note_nothing(summary, sum(summary["documents"]), summary["passages"], remedy)
+    return note_nothing(summary, sum(summary["documents"]), summary["passages"], remedy)

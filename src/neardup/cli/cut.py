@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
-from neardup.cli import wording
-from neardup.cli.call import Call, FolderOutput
+from neardup.cli.call import (
+    Call,
+    FolderOutput,
+    describe_ids,
+    describe_preset,
+    describe_recall,
+    ending,
+    note_nothing,
+    table_by_file,
+    written,
+)
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import describe_ids, table_by_file
 from neardup.options.documents import DropOptions
 from neardup.options.groups import (
     AgainstDataOptions,
@@ -107,14 +115,14 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     if not summary["exact"]:
         lines.append(
             f"what is similar at the threshold of {summary['threshold']:g} is found"
-            f"{wording.describe_recall(summary)}"
+            f"{describe_recall(summary)}"
         )
-    lines += wording.describe_preset(summary)
+    lines += describe_preset(summary)
     lines += describe_ids(summary)
     remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
-    nothing = wording.note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
-    lines += wording.ending(summary, nothing=nothing, has_folder=True)
-    return "\n".join([*lines, wording.written(summary, output)])
+    nothing = note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
+    lines += ending(summary, nothing=nothing, has_folder=True)
+    return "\n".join([*lines, written(summary, output)])
 
 
 def _excerpt(text: str) -> str:
@@ -198,6 +206,6 @@ def _report_drop(summary: Mapping[str, Any], output: FolderOutput) -> str:
     if not summary["named_documents"]:
         remedy = "the table of --named-in has no rows, so nothing is named, and all documents stay"
     n_removed = summary["documents_removed"]
-    nothing = wording.note_nothing(summary, summary["documents_in"], n_removed, remedy)
-    lines += wording.ending(summary, nothing=nothing, has_folder=True)
-    return "\n".join([*lines, wording.written(summary, output)])
+    nothing = note_nothing(summary, summary["documents_in"], n_removed, remedy)
+    lines += ending(summary, nothing=nothing, has_folder=True)
+    return "\n".join([*lines, written(summary, output)])

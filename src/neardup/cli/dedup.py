@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.cli import wording
-from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import (
+from neardup.cli.call import (
+    Call,
+    FolderOutput,
     describe_bands,
     describe_ids,
+    describe_preset,
     describe_weights,
+    ending,
+    note_empty,
+    note_nothing,
+    note_short,
     table_by_file,
     warn_of_recall,
     written,
 )
+from neardup.cli.command import INPUTS, job_command
 from neardup.options.choices import DocumentMeasure, Number
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import (
@@ -142,7 +147,7 @@ def _report(
         f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         similar,
         *warn_of_recall(summary),
-        *wording.describe_preset(summary),
+        *describe_preset(summary),
     ]
     if is_against:
         lines.insert(
@@ -163,11 +168,11 @@ def _report(
     # An index has decided the options that find more.
     n_found = summary["documents_removed"] if index is None else 1
     n_documents = summary["documents_in"] + summary["against_documents"]
-    lines += wording.ending(
+    lines += ending(
         summary,
-        wording.note_empty(summary["empty_documents"], "kept"),
-        wording.note_short(summary["short_documents"], scheme["ngram"]),
-        nothing=wording.note_nothing(summary, n_documents, n_found, _NOTHING),
+        note_empty(summary["empty_documents"], "kept"),
+        note_short(summary["short_documents"], scheme["ngram"]),
+        nothing=note_nothing(summary, n_documents, n_found, _NOTHING),
         has_folder=True,
     )
     memory = summary["peak_memory_bytes"]

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import wording
-from neardup.cli.call import Call
+from neardup.cli.call import Call, describe_ids, describe_preset, ending, note_empty
 from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
-from neardup.cli.wording import describe_ids
 from neardup.options.choices import (
     ColumnNames,
     DocumentMeasure,
@@ -214,7 +212,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             handle.database.close()
     lines = [f"{folder} is an index of {given.kind}, of which there are none yet"]
     lines = _say_added(addition, folder) if inputs else lines
-    call.print_result(addition.summary | preset, *wording.describe_preset(preset), *lines)
+    call.print_result(addition.summary | preset, *describe_preset(preset), *lines)
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
@@ -386,11 +384,11 @@ def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
     lines += describe_ids(addition.summary)
     if not (addition.n_documents or addition.skipped or addition.denied):
         lines.append("INPUT has no rows, so there was nothing to add")
-    lines += filter(None, [wording.note_empty(addition.n_empty, "never found")])
+    lines += filter(None, [note_empty(addition.n_empty, "never found")])
     lines += _list_denied(addition)
     if addition.n_short:
         lines.append(
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    return lines + wording.ending(addition.summary)
+    return lines + ending(addition.summary)

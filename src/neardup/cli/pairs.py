@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli import wording
-from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import (
+from neardup.cli.call import (
+    Call,
+    TableOutput,
     describe_bands,
     describe_ids,
+    describe_preset,
     describe_weights,
+    ending,
+    note_empty,
+    note_nothing,
+    note_outside,
+    note_short,
     warn_of_recall,
+    written,
 )
+from neardup.cli.command import INPUTS, job_command
 from neardup.options.documents import PairOptions
 from neardup.options.groups import (
     AgainstDataOptions,
@@ -96,19 +103,19 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
-    lines += wording.describe_preset(summary)
+    lines += describe_preset(summary)
     lines += describe_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)
     n_documents = sum(summary["documents"]) if summary["documents"][0] else 0
     nothing = _NOTHING if summary.get("max_distance") is None else _NOTHING_WITHIN
-    lines += wording.ending(
+    lines += ending(
         summary,
-        wording.note_empty(summary["empty_documents"], "similar to nothing"),
-        wording.note_short(summary["short_documents"], ngram),
-        wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
-        nothing=wording.note_nothing(summary, n_documents, summary["pairs"], nothing),
+        note_empty(summary["empty_documents"], "similar to nothing"),
+        note_short(summary["short_documents"], ngram),
+        note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
+        nothing=note_nothing(summary, n_documents, summary["pairs"], nothing),
     )
-    return "\n".join([*lines, wording.written(summary, output)])
+    return "\n".join([*lines, written(summary, output)])
 
 
 def _condition(summary: Mapping[str, Any]) -> str:

@@ -9,10 +9,16 @@ from typing import Any
 
 import click
 
-from neardup.cli import wording
-from neardup.cli.call import Call, TableOutput
+from neardup.cli.call import (
+    Call,
+    TableOutput,
+    describe_ids,
+    describe_preset,
+    describe_recall,
+    ending,
+    note_empty,
+)
 from neardup.cli.command import argument, job_command
-from neardup.cli.wording import describe_ids, describe_recall
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (
@@ -155,8 +161,8 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
             f"documents {or_below}share no band, and how similar those are is not known"
         )
     lines += describe_ids(summary)
-    empty = wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries")
-    return lines + wording.ending(summary, empty, nothing=_note_nothing(summary, n_documents))
+    empty = note_empty(summary["empty_queries"], "similar to nothing", "query", "queries")
+    return lines + ending(summary, empty, nothing=_note_nothing(summary, n_documents))
 
 
 def _at_least(summary: Mapping[str, Any]) -> str:
@@ -172,7 +178,7 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}",
         f"a passage at the threshold is found{describe_recall(summary)}",
-        *wording.describe_preset(summary),
+        *describe_preset(summary),
     ]
     lines += describe_ids(summary)
     if n_short:
@@ -185,9 +191,9 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
         "queries are looked for as a whole: a lower --threshold finds less similar passages, "
         "`neardup align` parts of queries"
     )
-    empty = wording.note_empty(n_empty, "similar to nothing", "query", "queries")
+    empty = note_empty(n_empty, "similar to nothing", "query", "queries")
     nothing = _note_nothing(summary, n_documents, remedy)
-    return lines + wording.ending(summary, empty, nothing=nothing)
+    return lines + ending(summary, empty, nothing=nothing)
 
 
 def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:

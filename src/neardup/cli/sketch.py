@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup.cli import wording
-from neardup.cli.call import Call, TableOutput, hold
+from neardup.cli.call import (
+    Call,
+    TableOutput,
+    describe_ids,
+    ending,
+    hold,
+    note_empty,
+    note_single,
+    written,
+)
 from neardup.cli.command import INPUTS, TargetType, argument, job_command
-from neardup.cli.wording import describe_ids, written
 from neardup.options.choices import Representative
 from neardup.options.documents import ClusterOptions, EstimateOptions, SketchOptions
 from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
@@ -91,10 +98,10 @@ def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
     lines = [f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}"]
     ngram = summary["scheme"].get("ngram", 1)
     lines += describe_ids(summary)
-    lines += wording.ending(
+    lines += ending(
         summary,
-        wording.note_empty(summary["empty_documents"], "similar to nothing"),
-        wording.note_single(summary["single_shingle_documents"], ngram),
+        note_empty(summary["empty_documents"], "similar to nothing"),
+        note_single(summary["single_shingle_documents"], ngram),
     )
     return [*lines, f"written to {output}, {size:,} bytes{each}"]
 

@@ -31,8 +31,7 @@ from neardup.documents.segment import DocumentSegment
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import hash_id, join_ids, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.index.handle import SharedIndex
-from neardup.index.index import OpenIndex
+from neardup.index.index import OpenIndex, SharedIndex
 from neardup.index.segments import check_all, open_segment, unpack_table
 from neardup.index.store import Contents
 from neardup.matching.buckets import join_filters, sieve_pairs

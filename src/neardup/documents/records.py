@@ -20,7 +20,6 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id
 from neardup.files.documents import as_text, hash_ids
 from neardup.index.segments import pack_table, unpack_table
-from neardup.matching.join import cut_runs
 from neardup.tables import (
     Bytes,
     Filters,
@@ -28,6 +27,7 @@ from neardup.tables import (
     Int64s,
     Texts,
     Uint64s,
+    cut_runs,
 )
 
 # Reading one document means decompressing a block, in some 20 us.

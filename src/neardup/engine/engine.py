@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.streams import Destination
-    from neardup.index.handle import SharedFolder
+    from neardup.index.index import SharedFolder
     from neardup.options.choices import OutputFormat
 
 

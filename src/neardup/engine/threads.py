@@ -40,7 +40,6 @@ from neardup.engine.engine import (
 )
 from neardup.files.documents import ReadingPass, choose_id_column
 from neardup.files.streams import file_has_changed
-from neardup.matching.join import cut_runs
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
     OfTexts,
@@ -63,7 +62,7 @@ from neardup.reading.sign import (
 from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets, cut_runs
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import RowBlock, Source
     from neardup.files.streams import Destination
-    from neardup.index.handle import SharedFolder
+    from neardup.index.index import SharedFolder
     from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
@@ -131,7 +130,7 @@ class ThreadEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
-        from neardup.index.handle import SeenFolder
+        from neardup.index.index import SeenFolder
 
         yield SeenFolder(folder)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 
@@ -22,6 +21,8 @@ from neardup.index.index import (
     CompactionResult,
     OpenIndex,
     RemovalResult,
+    SeenFolder,
+    SharedIndex,
     check_all_found,
     wanted_ids,
 )
@@ -34,64 +35,6 @@ from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies
 
 V = TypeVar("V", bound=OpenIndex[Any, Any])
-
-
-class SharedFolder(Protocol):
-    """Index folder that can be sent to other processes."""
-
-    def open(self) -> AbstractContextManager[Path]:
-        """Open the folder for a block, keeping mapped files readable."""
-        ...
-
-
-class SeenFolder:
-    """A folder that all processes reach under the same path."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
-
-    @contextmanager
-    def open(self) -> Iterator[Path]:
-        """Give the folder, if this process sees it."""
-        if not self.path.is_dir():
-            message = "the executors do not see the index; put it where all of them reach it"
-            raise ReadError(message, path=str(self.path))
-        yield self.path
-
-
-# The last index that this process received and opened, for consecutive tasks.
-_opened: dict[str, OpenIndex[Any, Any]] = {}
-
-
-class SharedIndex(Generic[V]):
-    """An open index that other processes open on first use.
-
-    ``folder`` has its files. An index without one is only in the memory of this process.
-    """
-
-    def __init__(self, index: V, folder: SharedFolder | None) -> None:
-        self._index: V | None = index
-        self._folder, self._key = folder, secrets.token_hex(8)
-        self._open: Callable[[Path], V] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._open is None:
-            self._open = self.opened.opener()
-        return vars(self) | {"_index": None}
-
-    @property
-    def opened(self) -> V:
-        """The index in this process."""
-        if self._index is None:
-            if self._key not in _opened:
-                _opened.clear()
-                assert self._folder is not None
-                assert self._open is not None
-                with self._folder.open() as folder:
-                    _opened[self._key] = self._open(folder)
-            self._index = _opened[self._key]  # type: ignore[assignment]
-            assert self._index is not None
-        return self._index
 
 
 class IndexHandle(ABC, Generic[V]):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
+from neardup.errors import InvalidInputError, InvalidParameterError, ReadError, SketchMismatchError
 from neardup.files.arrowcolumns import StoredBlock
 from neardup.files.documents import (
     as_text,
@@ -414,3 +416,67 @@ def check_restored(found: Mapping[str, Any], description: Mapping[str, Any]) -> 
         raise SketchMismatchError(
             {key: (description.get(key), found.get(key)) for key in sorted(differing)}
         )
+
+
+# An index in other processes.
+
+
+IndexT = TypeVar("IndexT", bound=OpenIndex[Any, Any])
+
+
+class SharedFolder(Protocol):
+    """Index folder that can be sent to other processes."""
+
+    def open(self) -> AbstractContextManager[Path]:
+        """Open the folder for a block, keeping mapped files readable."""
+        ...
+
+
+class SeenFolder:
+    """A folder that all processes reach under the same path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+
+    @contextmanager
+    def open(self) -> Iterator[Path]:
+        """Give the folder, if this process sees it."""
+        if not self.path.is_dir():
+            message = "the executors do not see the index; put it where all of them reach it"
+            raise ReadError(message, path=str(self.path))
+        yield self.path
+
+
+# The last index that this process received and opened, for consecutive tasks.
+_opened: dict[str, OpenIndex[Any, Any]] = {}
+
+
+class SharedIndex(Generic[IndexT]):
+    """An open index that other processes open on first use.
+
+    ``folder`` has its files. An index without one is only in the memory of this process.
+    """
+
+    def __init__(self, index: IndexT, folder: SharedFolder | None) -> None:
+        self._index: IndexT | None = index
+        self._folder, self._key = folder, secrets.token_hex(8)
+        self._open: Callable[[Path], IndexT] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._open is None:
+            self._open = self.opened.opener()
+        return vars(self) | {"_index": None}
+
+    @property
+    def opened(self) -> IndexT:
+        """The index in this process."""
+        if self._index is None:
+            if self._key not in _opened:
+                _opened.clear()
+                assert self._folder is not None
+                assert self._open is not None
+                with self._folder.open() as folder:
+                    _opened[self._key] = self._open(folder)
+            self._index = _opened[self._key]  # type: ignore[assignment]
+            assert self._index is not None
+        return self._index

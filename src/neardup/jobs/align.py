@@ -21,7 +21,7 @@ from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
 from neardup.files.inputs import Inputs, passed_over, resolve_inputs
 from neardup.files.rows import Source
-from neardup.index.handle import SharedIndex
+from neardup.index.index import SharedIndex
 from neardup.jobs.align_other import (
     NewDocuments,
     Other,

@@ -18,8 +18,7 @@ from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.handle import SharedIndex
-from neardup.index.index import Addition, RowPlaces
+from neardup.index.index import Addition, RowPlaces, SharedIndex
 from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.kinds import exact_fraction, percent_of
@@ -30,7 +29,6 @@ from neardup.options.passages import (
     PassageSchemeOptions,
 )
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
-from neardup.passages.additions import index_in_memory, segment_tokens_within
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
 from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
 from neardup.passages.index import (
@@ -40,6 +38,7 @@ from neardup.passages.index import (
     open_segments,
     temporary_contents,
 )
+from neardup.passages.lookup import index_in_memory, segment_tokens_within
 from neardup.passages.plan import (
     SENTENCE,
     candidate_probability,

@@ -18,7 +18,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
+from neardup.outputs.tables import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions

@@ -23,8 +23,7 @@ from neardup.options.choices import ColumnNames, Data, DataOrIndex
 from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
-from neardup.outputs.summary_file import read_summary
-from neardup.outputs.tables import TableRows
+from neardup.outputs.tables import TableRows, read_summary
 from neardup.passages.matches import HiddenText
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.reading.texts import FoundText

@@ -23,7 +23,7 @@ from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.index.handle import SharedIndex
+from neardup.index.index import SharedIndex
 from neardup.matching.measures import Measure
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction

@@ -37,6 +37,7 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
+    cut_runs,
 )
 
 Sets = ShingleSets | WeightedSets
@@ -78,17 +79,6 @@ def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
         if isinstance(sets, WeightedSets):
             sets.weights[starts[owners] + turned] = sets.weights[places]
     return sets
-
-
-def cut_runs(sizes: Int64s, n_elements: int) -> Iterator[tuple[int, int]]:
-    """Cut sets into runs of about ``n_elements`` elements."""
-    ends = np.cumsum(sizes)
-    start = 0
-    while start < len(sizes):
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + n_elements, side="right")))
-        yield start, stop
-        start = stop
 
 
 ALGORITHMS: dict[Algorithm, int] = {

@@ -22,9 +22,18 @@ from neardup.kernels.join import overlap
 from neardup.kernels.join.overlap import MeasuredSets
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
-from neardup.matching.join import Sets, cut_runs
+from neardup.matching.join import Sets
 from neardup.options.kinds import as_fraction, exact_fraction
-from neardup.tables import Floats, Int64s, KeyLists, ShingleSets, Uint64s, WeightedSets, offsets_of
+from neardup.tables import (
+    Floats,
+    Int64s,
+    KeyLists,
+    ShingleSets,
+    Uint64s,
+    WeightedSets,
+    cut_runs,
+    offsets_of,
+)
 
 # A number as users give it.
 Number = str | float | Decimal | Fraction

@@ -17,7 +17,7 @@ from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.types import sealed
-from neardup.matching.join import count_words, cut_runs, rank_sets
+from neardup.matching.join import count_words, rank_sets
 from neardup.matching.measures import CandidateSets, Measure, SetCache, measure_sets, score_pairs
 from neardup.matching.set_join import make_parities
 from neardup.tables import (
@@ -29,6 +29,7 @@ from neardup.tables import (
     Removals,
     ShingleSets,
     Uint64s,
+    cut_runs,
     offsets_of,
 )
 

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.passages.additions import GrowingIndex, LookUp, lists_of
 from neardup.passages.align import AlignmentPlan, PassageMaker
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowHits, tokens_within
+from neardup.passages.lookup import GrowingIndex, Later, LookUp, WindowHits, lists_of, tokens_within
 from neardup.passages.windows import PassageScheme
 from neardup.tables import Bools, Floats, Int64s, Rows, TokenLists, Uint64s
 

@@ -20,8 +20,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
 from neardup.files.writers import converted_name
 from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import SUMMARY, read_summary
-from neardup.outputs.tables import TableRows
+from neardup.outputs.tables import SUMMARY, TableRows, read_summary
 from neardup.reading.catalogue import Catalogue, RowNumbers
 from neardup.reading.passes import selected_blocks
 from neardup.reading.texts import FoundText

@@ -23,7 +23,7 @@ from neardup.files.streams import Destination
 from neardup.files.writers import check_conversion
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
-from neardup.outputs.summary_file import write_summary
+from neardup.outputs.tables import write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import read_kept, sides_of, write_lines
 from neardup.reading.sign import ReadingPlan, list_block

@@ -18,8 +18,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
-from neardup.outputs.tables import METADATA_KEY, TableRows
+from neardup.outputs.tables import METADATA_KEY, SUMMARY, TableRows, read_summary, resolve_tables
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.runner import Runner
 

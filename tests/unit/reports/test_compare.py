@@ -8,7 +8,7 @@ import re
 from base64 import b64encode
 from html.parser import HTMLParser
 
-from neardup.reports.compare import Link, compare_report
+from neardup.reports.compare import SharedPassage, compare_report
 from neardup.reports.page import Table
 from tests.each import each_of
 
@@ -53,12 +53,14 @@ class Reader(HTMLParser):
             self.raw[self._tag] = self.raw.get(self._tag, "") + data
 
 
-def page_of(texts: tuple[str, str], links: list[Link], names: tuple[str, str] = ("a", "b")) -> str:
+def page_of(
+    texts: tuple[str, str], links: list[SharedPassage], names: tuple[str, str] = ("a", "b")
+) -> str:
     table = Table("<i>", ("<i>", "&"), [("1", "<script>")])
     return compare_report(names, texts, links, (0.5, 0.25), [table]).html
 
 
-def random_links(rng: random.Random, size: int) -> list[Link]:
+def random_links(rng: random.Random, size: int) -> list[SharedPassage]:
     links = []
     for _ in range(rng.randrange(8)):
         places = [sorted(rng.sample(range(size + 1), 2)) for _ in "ab"]
@@ -68,7 +70,7 @@ def random_links(rng: random.Random, size: int) -> list[Link]:
         ]
         # Ranges that touch are one.
         changes = [[c for c in own if (c[1], c[1] + 1) not in own] for own in changes]
-        links.append(Link(tuple(places[0]), tuple(places[1]), rng.random(), *changes))
+        links.append(SharedPassage(tuple(places[0]), tuple(places[1]), rng.random(), *changes))
     return links
 
 
@@ -100,7 +102,9 @@ def test_compare_report__parts_are_the_passages(seed):
 
 def test_compare_report__loads_nothing():
     hostile = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
-    read = Reader(page_of((hostile, hostile), [Link((0, 9), (2, 9), 1.0)], (hostile, hostile)))
+    read = Reader(
+        page_of((hostile, hostile), [SharedPassage((0, 9), (2, 9), 1.0)], (hostile, hostile))
+    )
     assert read.texts == {"a": hostile, "b": hostile}
     for tag, own in read.tags:
         assert tag not in ("img", "iframe", "link", "object", "base", "form")

@@ -67,7 +67,7 @@ from neardup.engine.spark.read import (
     write_on_executors,
 )
 from neardup.errors import NeardupError
-from neardup.index.handle import SharedFolder
+from neardup.index.index import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, part_of
 from neardup.reading.sign import (

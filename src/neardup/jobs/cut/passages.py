@@ -24,8 +24,8 @@ from neardup.jobs.cut.plan import (
     spans_in,
     take_out,
 )
-from neardup.passages.additions import LookUp
 from neardup.passages.cutting import PassageCutter, RemovedPassages
+from neardup.passages.lookup import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, read_texts, text_has_changed

@@ -19,8 +19,7 @@ from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.handle import SharedIndex
-from neardup.index.index import IndexSource, check_unknown
+from neardup.index.index import IndexSource, SharedIndex, check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions

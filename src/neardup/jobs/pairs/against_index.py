@@ -16,7 +16,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.index.handle import SharedIndex
+from neardup.index.index import SharedIndex
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts

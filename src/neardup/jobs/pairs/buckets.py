@@ -14,7 +14,7 @@ from neardup.jobs.pairs.exact import PairContents, digest_compared
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.rows import FoundPart, Matches, Speller, collect_runs, sides_of
 from neardup.matching.buckets import BucketJoinCounts, bucket_documents, join_buckets
-from neardup.matching.join import cut_runs, salt_sets
+from neardup.matching.join import salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.passes import ContentTable
 from neardup.stages.decide import (
@@ -33,6 +33,7 @@ from neardup.tables import (
     ShingleSets,
     Uint64s,
     WeightedSets,
+    cut_runs,
 )
 
 # Second half of the digest placeholder of an empty set.

@@ -27,7 +27,6 @@ from neardup.matching.join import (
     Costs,
     FilterCounts,
     Join,
-    cut_runs,
     salt_sets,
 )
 from neardup.matching.measures import EditThreshold
@@ -46,6 +45,7 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
+    cut_runs,
     offsets_of,
 )
 from neardup.text.shingles import ShingleScheme, digest_sets, digest_token_lists, sets_of_tokens
