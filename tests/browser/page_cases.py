@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neardup.jobs.compare import compare
-from neardup.reports.compare import Link, compare_report
+from neardup.reports.compare import SharedPassage, compare_report
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.made_up import made_up_page
@@ -54,12 +54,13 @@ TEXTS = {
 
 def _side_by_side(name_a: str, name_b: str) -> str:
     texts = TEXTS["plain"]
-    links = [Link((0, 40), (0, 40), 0.9)]
+    links = [SharedPassage((0, 40), (0, 40), 0.9)]
     return compare_report((name_a, name_b), texts, links, (0.1, 0.2), []).html
 
 
 CASES: dict[str, Callable[[], str]] = {
-    f"compare {name}": lambda texts=texts: compare(*texts).html() for name, texts in TEXTS.items()
+    f"compare {name}": lambda texts=texts: compare(*texts).report().html
+    for name, texts in TEXTS.items()
 }
 CASES["every part"] = lambda: made_up_page(tuple(TEXTS.values()))
 CASES["compare hostile names"] = lambda: _side_by_side(HOSTILE[0], LONG)

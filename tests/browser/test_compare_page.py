@@ -7,7 +7,7 @@ import random
 import pytest
 
 from neardup.jobs.compare import compare
-from neardup.reports.compare import Link, compare_report
+from neardup.reports.compare import SharedPassage, compare_report
 
 pytestmark = pytest.mark.browser
 
@@ -33,15 +33,15 @@ def hostile_pair() -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def hostile() -> tuple[tuple[str, str], list[Link], str]:
+def hostile() -> tuple[tuple[str, str], list[SharedPassage], str]:
     texts = hostile_pair()
     result = compare(*texts)
-    links = [Link(passage.a, passage.b, passage.similarity) for passage in result.passages]
+    links = [SharedPassage(passage.a, passage.b, passage.similarity) for passage in result.passages]
     assert len(links) >= 2
-    return texts, links, result.html()
+    return texts, links, result.report().html
 
 
-def plain_page(texts: tuple[str, str], links: list[Link]) -> str:
+def plain_page(texts: tuple[str, str], links: list[SharedPassage]) -> str:
     return compare_report(NAMES, texts, links, (0.5, 0.5), []).html
 
 
@@ -119,7 +119,7 @@ LINKS = """[...document.querySelectorAll('#a .mark')].map((mark) => {
 })"""
 
 
-def check_links(found: list[dict], texts: tuple[str, str], links: list[Link]) -> None:
+def check_links(found: list[dict], texts: tuple[str, str], links: list[SharedPassage]) -> None:
     assert sorted(row["number"] for row in found) == list(range(1, len(links) + 1))
     for row in found:
         link = links[row["number"] - 1]
@@ -143,11 +143,11 @@ def test_page__passages_are_linked(browse, hostile):
 
 
 OVERLAPPING = [
-    Link((0, 50), (100, 150), 0.5),
-    Link((10, 20), (120, 170), 0.6),
-    Link((10, 60), (0, 40), 0.7),
-    Link((60, 80), (30, 60), 0.8),
-    Link((60, 80), (120, 170), 0.9),
+    SharedPassage((0, 50), (100, 150), 0.5),
+    SharedPassage((10, 20), (120, 170), 0.6),
+    SharedPassage((10, 60), (0, 40), 0.7),
+    SharedPassage((60, 80), (30, 60), 0.8),
+    SharedPassage((60, 80), (120, 170), 0.9),
 ]
 
 
@@ -167,7 +167,7 @@ def long_page() -> str:
     a = "\n".join([shared, *filler[:2000]])
     b = "\n".join([*filler[2000:], shared])
     place = (len(b) - len(shared), len(b))
-    return plain_page((a, b), [Link((0, len(shared)), place, 1.0)])
+    return plain_page((a, b), [SharedPassage((0, len(shared)), place, 1.0)])
 
 
 # Whether the passage can be seen in b, and is lit up there.

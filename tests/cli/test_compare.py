@@ -88,6 +88,21 @@ def test_compare__page(run, here):
     assert (here / "c.html").read_text(encoding="utf-8") != page
 
 
+def test_compare__endings_name_the_language(run, fails, write_file):
+    """In Java // begins a comment, which is no token; in Python it is an operator."""
+    write_file("A.java", "int f(int a) { return a; } // the same")
+    write_file("B.java", "int g(int b) { return b; }")
+    write_file("b.py", "b")
+    told = run("compare", "A.java", "B.java", "--tokenizer", "code", "--ngram", 2, "--json").out
+    result = json.loads(told)
+    assert (result["options"]["tokenizer"], result["measures"]["jaccard"]) == ("code:java", 1)
+    error = (
+        "--tokenizer must name the language, such as code:java, because the endings of A.java and "
+        "b.py do not mean one for both"
+    )
+    fails("compare", "A.java", "b.py", "--tokenizer", "code", error=error)
+
+
 @pytest.mark.usefixtures("pair")
 def test_compare__input_that_cannot_be_read(fails, write_file, here):
     (here / "folder").mkdir()

@@ -68,7 +68,7 @@ COMMANDS = [
     " ; estimate a.parquet b.parquet --threshold 0.8 -o e.csv",
     f"sketch {LICENCES} --kind modulo -o s.parquet ; estimate s.parquet --clusters popular -o c.csv"
     " ; estimate s.parquet --threshold 0.8 -o e.parquet",
-    "compare ../real/plays/folio.txt ../real/plays/modern.txt --report page.html --edit-limit 200000",
+    "compare ../real/plays/folio.txt ../real/plays/modern.txt --report page.html",
     "compare ../real/plays/folio.txt ../real/plays/modern.txt --tokenizer whitespace --ngram 2 --json",
 ]  # fmt: skip
 

@@ -171,7 +171,7 @@ SKETCHES = [
 
 OTHERS = [
     *(f"compare first.txt second.txt {options}" for options in (
-        "--threshold 80", "--min-tokens 0", "--edit-limit -1", "--ngram 0",
+        "--threshold 80", "--min-tokens 0", "--ngram 0",
         "--tokenizer bytes --strip-accents", "--report c.txt", "--report docs.csv", "--report tree",
         "--report missing/c.html", "third.txt", "--overwrite",
     )),

@@ -154,8 +154,8 @@ _SKETCHES = [
 ]  # fmt: skip
 
 _COMPARE = [
-    "r = neardup.compare(chapters[0]['text'], editions[0]['text'])\n[repr(r), str(r), r.to_dict(), r.html()]",
-    "r = neardup.compare('a b c d', 'a b x d', ngram=1, tf='log', edit_limit=0)\n"
+    "r = neardup.compare(chapters[0]['text'], editions[0]['text'])\n[repr(r), str(r), r.to_dict(), r.report().html]",
+    "r = neardup.compare('a b c d', 'a b x d', text=neardup.TextOptions(ngram=1))\n"
     "[str(r), r['jaccard'], r['edit-distance'], r.measures, r.passages, r.differences, r.sizes]",
     "neardup.compare('a', 'b', tokenizer='bytes', casefold=True)",
     "neardup.compare('a', 5)",

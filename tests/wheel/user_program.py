@@ -89,9 +89,9 @@ def find_one() -> None:
 def compare_two(folder: Path) -> None:
     result = neardup.compare(TEXTS[0], TEXTS[2], text=neardup.TextOptions(ngram=2))
     assert_type(result, neardup.types.CompareResult)
-    assert_type(result["jaccard"].exact, float | None)
+    assert_type(result["jaccard"], float | None)
     assert_type([passage.a for passage in result.passages], list[tuple[int, int]])
-    assert_type(result.html(), str)
+    assert_type(result.report().html, str)
     assert_type(result.to_dict(), dict[str, Any])
     result.write(str(folder / "page.html"))
 

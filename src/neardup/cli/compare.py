@@ -67,6 +67,8 @@ def compare(call: Call, a: str, b: str) -> None:
         check_page_file(page, overwrite=given.overwrite)
         hold(page, overwrite=given.overwrite)
         check_apart(page, [a, b])
+    if options.tokenizer == "code":
+        options = options.but(tokenizer=f"code:{_language_of(a, b)}")
     texts = (_read_text(a, given.encoding), _read_text(b, given.encoding))
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
@@ -77,6 +79,21 @@ def compare(call: Call, a: str, b: str) -> None:
         return
     written = [] if page is None else [f"written to {page}"]
     call.print_result({}, result.to_text(), *written)
+
+
+def _language_of(a: str, b: str) -> str:
+    """Return the language that both files have by their endings."""
+    from neardup.errors import InvalidParameterError
+    from neardup.files.encodings import LANGUAGES, language_of_file
+
+    languages = {LANGUAGES[language_of_file(each)] for each in (a, b)}
+    if len(languages) > 1 or "" in languages:
+        message = (
+            f"tokenizer must name the language, such as code:java, because the endings of {a} and "
+            f"{b} do not mean one for both"
+        )
+        raise InvalidParameterError(message, "tokenizer")
+    return languages.pop()
 
 
 def _read_text(location: str, encoding: str | None) -> str:
