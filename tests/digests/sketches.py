@@ -80,7 +80,6 @@ COMPARE = [
     f"{TWO} --report page.html --quiet ; compare short.txt first.txt --report page.html --overwrite",
     "compare first.md.gz second.md.gz --report page.htm",
     "compare first.md.gz second.txt --json",
-    f"{TWO}",
     f"{TWO} --threshold 0.8 --min-tokens 10 --json",
     f"{TWO} --tokenizer characters --ngram 4 --report page.html",
     f"{TWO} --tokenizer bytes --json",

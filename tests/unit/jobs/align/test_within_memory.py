@@ -44,7 +44,7 @@ def within(memory, block):
     """Let few tokens be a segment, and few windows a part."""
     with ExitStack() as stack:
         for name, value in (
-            ("passages.additions._LEAST_TOKENS", 1),
+            ("passages.lookup._LEAST_TOKENS", 1),
             ("passages.lookup._CHUNK", 4),
             ("passages.lookup._WINDOWS_AT_A_TIME", 16),
         ):
