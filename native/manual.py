@@ -16,10 +16,6 @@ from neardup.cli.command import JobCommand
 from neardup.version import __version__
 
 PAGE = Path(__file__).parents[1] / "docs/command-line.md"
-FILES = (
-    ("neardup.toml", "Options of a project; in the working directory, or above it up to the root "
-     "of its repository."),
-)  # fmt: skip
 
 
 def manual_pages() -> dict[str, str]:
@@ -103,9 +99,6 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _about_all() -> Iterator[str]:
-    yield ".SH FILES"
-    for name, text in FILES:
-        yield from _item(name, text)
     yield ".SH ENVIRONMENT"
     for name, text in _rows("Environment"):
         yield from _item(_plain(name), _plain(text))

@@ -43,7 +43,6 @@ def test_commands__are_understood(path):
         # A pipe, and what comes behind it, is the shell's.
         ends = [words.index(sign) for sign in ("|", ">", "<", "&&") if sign in words]
         _, *rest = words[: min(ends, default=None)]
-        rest = [each for each in rest if each != "--no-config"]
         while isinstance(command, click.Group):
             _, command, rest = command.resolve_command(context, rest)
         # Raises where an option is unknown, or takes no such value.

@@ -30,7 +30,6 @@ from neardup.kernels.join.set_join import (
 )
 from neardup.kernels.types import (
     Bools,
-    ConstFloats,
     ConstInt32s,
     ConstInt64s,
     Floats,
@@ -404,53 +403,6 @@ def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: StayingM
             m += 1
         starts[key] = first
         sizes[key] = m - first
-
-
-@kernel
-def group_pairs(
-    later: ConstInt32s,
-    earlier: ConstInt32s,
-    similarities: ConstFloats,
-    ends: Int64s,
-    partners: Int32s,
-    scores: Floats,
-) -> None:
-    """List the earlier partners of each document with their scores.
-
-    ``ends[d]`` begins as the number of pairs whose later document is before d, and becomes the end
-    of d's partners.
-    """
-    for k in range(later.shape[0]):
-        place = ends[later[k]]
-        ends[later[k]] = place + 1
-        partners[place], scores[place] = earlier[k], similarities[k]
-
-
-@kernel
-def choose_from_pairs(
-    ends: ConstInt64s,
-    partners: ConstInt32s,
-    scores: ConstFloats,
-    keepers: Int32s,
-    similarities: Floats,
-) -> None:
-    """Select documents without a surviving partner in keep order.
-
-    Its keeper is the partner of the highest score that stays, the earliest on a tie. ``keepers``
-    becomes -1 for a document that stays, ``similarities`` NaN.
-    """
-    start = np.int64(0)
-    for d in range(ends.shape[0]):
-        best, best_score = np.int64(-1), np.nan
-        for k in range(start, ends[d]):
-            other = np.int64(partners[k])
-            if keepers[other] >= 0:
-                continue
-            is_tie = best >= 0 and scores[k] == best_score and other < best
-            if best < 0 or scores[k] > best_score or is_tie:
-                best, best_score = other, scores[k]
-        keepers[d], similarities[d] = best, best_score
-        start = ends[d]
 
 
 @kernel

@@ -60,7 +60,7 @@ class Comparisons(NamedTuple):
 
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
-JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD, HAMMING = range(8)
+JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD = range(7)
 
 
 class Threshold(NamedTuple):
@@ -113,9 +113,6 @@ def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
         return (p * min(x, y) + q - 1) // q
     if measure == OVERLAP:
         return p
-    if measure == HAMMING:
-        # x + y - 2 * o <= p; sets that need nothing in common are not joined by this.
-        return max((x + y - p + 1) >> 1, 1)
     # Cosine: start just below the real root, whose floating-point error is far less than two.
     overlap = np.int64(math.sqrt(np.float64(x) * np.float64(y)) * p / q) - 2
     overlap = max(overlap, np.int64(0))
