@@ -126,17 +126,6 @@ def test_report__finds_texts_by_label(index):
     assert "uncharted" in neardup.find_pairs(data).report(data).html
 
 
-def test_labels__of_pages():
-    data = frame(pd.Index([2, 0, 1, 7]))
-    assert neardup.deduplicate(data, read=neardup.ReadOptions(input_format="html")).removed[
-        "id"
-    ].to_pylist() == [1]
-    data = frame(None)
-    assert neardup.deduplicate(data, read=neardup.ReadOptions(input_format="html")).removed[
-        "id"
-    ].to_pylist() == [2]
-
-
 ADVICE = "frame.reset_index"
 
 

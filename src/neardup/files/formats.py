@@ -95,7 +95,7 @@ TAR_ENDINGS = {".tar": None, ".tgz": "gzip"} | {
     f".tar{suffix}": codec for suffix, codec in COMPRESSIONS.items()
 }
 
-# Formats with columns, which may hold HTML.
+# Formats with columns.
 _TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow", "xlsx"})
 
 _DEFAULTS = InputOptions()
@@ -183,18 +183,7 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
     options
         Options of the formats.
     """
-    if options.input_format == "html" and _is_table(name):
-        from neardup.files.html import with_pages
-
-        as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
-        return with_pages(file_source(location, name, as_named), options)
     return named_format(name, location, options).open(location, name, options)
-
-
-def _is_table(name: str) -> bool:
-    """Return whether a file name has a table's suffix."""
-    meant = _BY_SUFFIX.get(suffix_below(name))
-    return meant is not None and meant.name in _TABLES
 
 
 def has_rows(name: str, options: InputOptions = _DEFAULTS) -> bool:
@@ -205,7 +194,5 @@ def has_rows(name: str, options: InputOptions = _DEFAULTS) -> bool:
 
 def has_columns(name: str, options: InputOptions = _DEFAULTS) -> bool:
     """Return whether a source is a table with user columns."""
-    if options.input_format == "html":
-        return _is_table(name)
     found = format_of(name, options)
     return found is not None and found.name in _TABLES

@@ -1,7 +1,7 @@
-"""HTML pages, one per file or table row, as texts.
+"""Text of HTML pages.
 
 Resiliparse parses pages as browsers do and takes their visible text; trafilatura finds the main
-text. A row is written back as it was read.
+text.
 """
 
 from __future__ import annotations
@@ -9,23 +9,14 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections.abc import Iterator
-from copy import copy
-from functools import partial
 from importlib.util import find_spec
-
-import numpy as np
-import pyarrow as pa
 
 from neardup.errors import MissingExtraError
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
-from neardup.files.plain import ExtractedFileSource, UnreadableFileError, extract_texts
+from neardup.files.plain import ExtractedFileSource, UnreadableFileError
 from neardup.files.problems import not_utf8
 from neardup.files.rawrows import encoding_by_mark
-from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock, Source
-from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
-from neardup.tables import Int64s
 
 MAX_PAGE_BYTES = 1 << 26
 """A longer page is refused: the parser needs up to a hundred times as much memory."""
@@ -38,42 +29,36 @@ logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 
 
-def need_parser(*, main_text: bool = False) -> None:
-    """Raise MissingExtraError if the libraries for pages are not installed."""
-    packages = ["resiliparse", *(["trafilatura"] if main_text else [])]
-    if any(find_spec(package) is None for package in packages):
-        raise MissingExtraError("pages", "text of HTML")
+def check_main_text(options: InputOptions) -> None:
+    """Raise MissingExtraError if the wanted main text needs a library."""
+    if options.main_text and find_spec("trafilatura") is None:
+        raise MissingExtraError("pages", "the main text of HTML")
 
 
 def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
     """Return the source of a page."""
-    need_parser(main_text=options.main_text)
-    is_xml = suffix_below(name) == ".xhtml"
+    check_main_text(options)
     return ExtractedFileSource(
         location,
         name,
-        extract=partial(page_text, is_xml=is_xml),
+        extract=page_text,
         options=options,
         kind="an HTML page",
         max_bytes=MAX_PAGE_BYTES,
     )
 
 
-def page_text(
-    data: bytes, options: InputOptions, *, header: str | None = None, is_xml: bool = False
-) -> str:
-    """Return the text of a page of any encoding.
+def page_text(data: bytes, options: InputOptions, header: str | None = None) -> str:
+    """Return the visible or the main text of a page of any encoding.
 
     Parameters
     ----------
     data
         The page.
     options
-        Its encoding if one was chosen, and which text is wanted.
+        Its encoding if one was chosen, and the wanted text.
     header
         The label of its encoding that a server has sent with it.
-    is_xml
-        It is XHTML, where any element may end with its start tag.
 
     Raises
     ------
@@ -86,11 +71,6 @@ def page_text(
         if foreign is not None and not _has_wide_units(header or options.encoding or ""):
             raise UnreadableFileError(foreign)
     page = decode_page(data, options.encoding, header=header)
-    return html_text(as_html(page.encode()).decode() if is_xml else page, options)
-
-
-def html_text(page: str, options: InputOptions) -> str:
-    """Return the visible or the main text of a page."""
     _check_cost(page)
     return main_text(page) if options.main_text else visible_text(page)
 
@@ -214,7 +194,9 @@ def decode_page(
     marked = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else encoding_by_mark(data[:4])
     if marked is not None:
         return data.decode(marked, "replace")
-    declared = [] if not is_html else list(_declared_labels(data[:_HEAD_BYTES]))
+    matches = _DECLARED.finditer(data[:_HEAD_BYTES]) if is_html else ()
+    labels = (match[1] or match[2] for match in matches)
+    declared = [label.decode("ascii", "replace") for label in labels if label]
     for label in (header, *declared):
         codec = map_encoding_to_html5(label, fallback_utf8=False) if label else None
         if codec is not None:
@@ -232,107 +214,7 @@ def decode_page(
         raise UnreadableFileError(message) from None
 
 
-def _declared_labels(head: bytes) -> Iterator[str]:
-    """Yield the encoding labels of ``meta`` elements and XML declarations."""
-    for match in _DECLARED.finditer(head):
-        label = match[1] or match[2]
-        if label:
-            yield label.decode("ascii", "replace")
-
-
 def _has_wide_units(encoding: str) -> bool:
     """Return whether an encoding has units of several bytes."""
     name = encoding.lower().replace("_", "-")
     return name.startswith(("utf-16", "utf-32", "utf16", "utf32", "u16", "u32"))
-
-
-# XHTML as HTML: syntax of XML, rewritten for a parser of HTML.
-
-# Elements that have no content in HTML either, where a slash means nothing.
-_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
-_WRITTEN_OTHERWISE = re.compile(
-    rb"(?P<begin><!--|<!\[CDATA\[|<\?)"
-    rb"""|<([A-Za-z][\w:.-]*+)((?:\s++[^\s=/>"'<]++(?:\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))?+)*+)\s*+/>"""
-)
-_ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
-
-
-def as_html(page: bytes) -> bytes:
-    """Return a page of XML as HTML.
-
-    Empty elements get an end tag, sections of text become text; comments and processing
-    instructions, which XML ends elsewhere than HTML, are left out.
-    """
-    parts: list[bytes] = []
-    done = at = 0
-    # An opening without an end, so that the end is not searched for again.
-    endless: set[bytes] = set()
-    while (match := _WRITTEN_OTHERWISE.search(page, at)) is not None:
-        start, at = match.span()
-        begin = match["begin"]
-        if begin is None:
-            if match[2].lower() in _VOID:
-                continue
-            written = b"<%s%s></%s>" % (match[2], match[3], match[2])
-        else:
-            stop = -1 if begin in endless else page.find(_ENDS[begin], at)
-            if stop < 0:
-                endless.add(begin)
-                continue
-            written = page[at:stop] if begin == b"<![CDATA[" else b""
-            written = written.replace(b"&", b"&amp;").replace(b"<", b"&lt;")
-            at = stop + len(_ENDS[begin])
-        parts += (page[done:start], written)
-        done = at
-    return b"".join([*parts, page[done:]])
-
-
-# Tables whose texts are HTML. Rows are those of the table, and are written back as they are;
-# several columns of the text are joined before they are read as one page.
-
-_KIND = "HTML in a column"
-
-
-def with_pages(table: Source, options: InputOptions) -> Source:
-    """Return a table whose texts are extracted from pages."""
-    need_parser(main_text=options.main_text)
-    made = copy(table)
-    made.pages, made.extracts_text, made.uncuttable = _Pages(options), True, _KIND
-    return made
-
-
-class _Pages:
-    """Extractor of texts from the pages of a table."""
-
-    def __init__(self, options: InputOptions) -> None:
-        self._options = options
-
-    def extract(
-        self,
-        rows: ParsedRows,
-        numbers: Int64s,
-        block: RowBlock,
-        columns: ColumnNames,
-        *,
-        skip_bad: bool,
-    ) -> ParsedRows:
-        """Return rows with the extracted texts of their pages."""
-        source = block.source
-        assert source is not None
-        problems = Problems(numbers, source.origin, skip_bad)
-        is_page = rows.text.is_valid().to_numpy(zero_copy_only=False)
-        texts = extract_texts(
-            (page.as_py() for page in rows.text.filter(pa.array(is_page))),
-            lambda page: html_text(page, self._options),
-            problems,
-            np.flatnonzero(is_page),
-            kept=source.kept_texts,
-            # Several tables in memory have no path.
-            block=(source, columns.texts, *block.numbers[:1].tolist()),
-        )
-        is_text = is_page & ~problems.bad
-        places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)
-        found = ParsedRows(texts.take(places), rows.id, rows.order)
-        found = problems.without_bad_rows(found)
-        found.skipped = sorted(found.skipped + rows.skipped)
-        return found

@@ -140,10 +140,6 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
         if items and all(isinstance(item, Path) for item in items):
             return resolve_paths([os.fspath(item) for item in items], options)
         rows = rows_source(items)
-    if options.input_format == "html":
-        from neardup.files.html import with_pages
-
-        rows = with_pages(rows, options)
     return Inputs([rows])
 
 

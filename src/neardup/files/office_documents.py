@@ -358,6 +358,8 @@ def odt_text(data: bytes, _: InputOptions) -> str:
 # E-books: the visible text of their pages, in reading order.
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
+# Elements of XML that end with their start tag, but would hide the rest of a page of HTML.
+_EMPTY_ELEMENT = re.compile(rb"<(script|style|title|textarea|iframe)\b[^<>]*/>")
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"})
 
 
@@ -375,7 +377,8 @@ def epub_text(data: bytes, _: InputOptions) -> str:
             raise UnreadableFileError(message)
     writer = _TextWriter()
     for page in pages:
-        writer.add(page_text(package.read(page), InputOptions(), is_xml=True))
+        data = _EMPTY_ELEMENT.sub(rb"<\1></\1>", package.read(page))
+        writer.add(page_text(data, InputOptions()))
         writer.end_line()
     text = str(writer)
     if not text:

@@ -229,11 +229,7 @@ class RowBlock(ABC):
         with ``skip_bad`` such rows are listed in the result instead.
         """
         block = self.select(select)
-        rows = block._read_columns(columns, skip_bad=skip_bad)  # noqa: SLF001 - of this class
-        if self.source is None or self.source.pages is None:
-            return rows
-        reader = self.source.pages
-        return reader.extract(rows, block.numbers, self, columns, skip_bad=skip_bad)
+        return block._read_columns(columns, skip_bad=skip_bad)  # noqa: SLF001 - of this class
 
     @abstractmethod
     def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
@@ -326,21 +322,6 @@ class RowWriter(ABC):
         self.close()
 
 
-class PageReader(Protocol):
-    """Extractor of texts from pages."""
-
-    def extract(
-        self,
-        rows: ParsedRows,
-        numbers: Int64s,
-        block: RowBlock,
-        columns: ColumnNames,
-        *,
-        skip_bad: bool,
-    ) -> ParsedRows:
-        """Return rows of a block with the extracted texts of their pages."""
-
-
 class RowFilter(Protocol):
     """Chooses rows of a source by a condition.
 
@@ -387,9 +368,6 @@ class Source(ABC):
 
     kept_texts: Any = None
     """Texts extracted by an earlier pass of the job (``files.plain.ExtractedTexts``)."""
-
-    pages: PageReader | None = None
-    """Takes the texts out of the rows of a table if these are pages (``files.html``)."""
 
     row_filter: RowFilter | None = None
     """Chooses rows if not all are read."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.html import MAX_PAGE_BYTES, decode_page, need_parser, page_text
+from neardup.files.html import MAX_PAGE_BYTES, check_main_text, decode_page, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
@@ -69,7 +69,7 @@ _SCHEMA = pa.schema(
 
 def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
     """Return the source of a file."""
-    need_parser(main_text=options.main_text)
+    check_main_text(options)
     return WarcSource(location, name, options)
 
 
@@ -331,8 +331,7 @@ class _Page:
         kind, page = self.values["content_type"], self._content()
         if kind == "text/plain":
             return decode_page(page, options.encoding, header=self._charset, is_html=False)
-        is_xml = kind == "application/xhtml+xml"
-        return page_text(page, options, header=self._charset, is_xml=is_xml)
+        return page_text(page, options, self._charset)
 
     def _content(self) -> bytes:
         """Return the decoded page."""

@@ -72,8 +72,7 @@ class InputOptions(Options):
         "Format of all files, whatever their endings.",
         default="auto",
         more="auto goes by the ending of each file; a named file with another ending is plain "
-        "text, and such files of a folder are passed over. html reads texts as web pages, also in "
-        "the columns of tables; a file without the ending of a table is one page.",
+        "text, and such files of a folder are passed over.",
     )
     encoding: str | None = option(
         "Encoding of text files, such as latin-1 or utf-16.",

@@ -238,11 +238,7 @@ class DedupOutput(Outcome):
             # Input that was not a table is written as one of a single column.
             texts, options = "text", InputOptions()
         elif output_format != "same":
-            # HTML texts are written as HTML.
-            is_html = options.input_format == "html"
-            options = options.but(
-                input_format="html" if is_html else "auto", encoding=None, delimiter=None
-            )
+            options = options.but(input_format="auto", encoding=None, delimiter=None)
         columns_there = ColumnNames(texts, described["id_column"])
         path = self._path(f"{side}/{name}")
         if options.document == "folder" and output_format == "same":

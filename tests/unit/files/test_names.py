@@ -126,10 +126,9 @@ def test_told_apart__where_a_table_has_such_ids(files):
 
 def test_told_apart__ids_and_texts_are_of_the_file(files):
     files("a/x.jsonl", "b/x.jsonl")
-    for options in (InputOptions(), InputOptions(input_format="html")):
-        [own], [other] = (resolve_paths([name], options) for name in "ab")
-        [found] = name_apart([other], [own])
-        assert found.name == "b/x.jsonl"
-        assert found.default_ids(np.array([2])).to_pylist() == ["b/x.jsonl:2"]
-        assert len(next(iter(found.blocks()))) == 2
-        assert own.default_ids(np.array([2])).to_pylist() == ["x.jsonl:2"]
+    [own], [other] = (resolve_paths([name]) for name in "ab")
+    [found] = name_apart([other], [own])
+    assert found.name == "b/x.jsonl"
+    assert found.default_ids(np.array([2])).to_pylist() == ["b/x.jsonl:2"]
+    assert len(next(iter(found.blocks()))) == 2
+    assert own.default_ids(np.array([2])).to_pylist() == ["x.jsonl:2"]

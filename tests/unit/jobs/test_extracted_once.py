@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import neardup
 from neardup.files import html
 from neardup.files import plain as kept
 from tests.calls import grouped
-from tests.files import compress
 from tests.warcs import INFO, members, page
 
 pytest.importorskip("resiliparse")
@@ -48,15 +46,10 @@ def write_files(folder: Path) -> None:
         (folder / f"{i:02d}.html").write_bytes(each)
 
 
-def write_columns(folder: Path) -> None:
-    rows = [json.dumps({"id": f"{i}", "text": each.decode()}) for i, each in enumerate(PAGES)]
-    (folder / "a.jsonl").write_bytes(compress("a.jsonl", "\n".join(rows).encode()))
-
-
-def run_dedup(folder: Path, output: Path, **options) -> dict[str, bytes]:
+def run_dedup(folder: Path, output: Path) -> dict[str, bytes]:
     """Count shingles, sign, compare, and write texts: four passes."""
     result = neardup.deduplicate(
-        folder, **grouped(idf="smooth", tf="raw", measure="weighted-jaccard", **options)
+        folder, **grouped(idf="smooth", tf="raw", measure="weighted-jaccard")
     )
     result.write(output, format="jsonl")
     assert 0 < result.summary["documents_removed"] < N_PAGES
@@ -65,52 +58,51 @@ def run_dedup(folder: Path, output: Path, **options) -> dict[str, bytes]:
     }
 
 
-def run_pairs(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    pairs = neardup.find_pairs(folder, **grouped(threshold="0.6", method="minhash", **options))
+def run_pairs(folder: Path, output: Path) -> dict[str, bytes]:
+    pairs = neardup.find_pairs(folder, **grouped(threshold="0.6", method="minhash"))
     table = pa.table(pairs.pairs)
     assert len(table)
     return {"pairs": str(table.to_pylist()).encode()}
 
 
-def run_align(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    found = neardup.align(folder, **grouped(min_tokens=30, **options))
+def run_align(folder: Path, output: Path) -> dict[str, bytes]:
+    found = neardup.align(folder, **grouped(min_tokens=30))
     assert len(found.passages)
     return {"passages": str(found.passages.to_pylist()).encode()}
 
 
-def run_sketch(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    found = neardup.sketch(folder, **grouped(idf="smooth", kind="weighted", **options))
+def run_sketch(folder: Path, output: Path) -> dict[str, bytes]:
+    found = neardup.sketch(folder, **grouped(idf="smooth", kind="weighted"))
     return {"table": str(pa.table(found).to_pylist()).encode()}
 
 
 @pytest.mark.parametrize(
-    ("run", "write", "options", "share"),
+    ("run", "write", "share"),
     [
-        (run_dedup, write_warc, {}, 0.1),
-        (run_dedup, write_files, {}, 0),
-        (run_dedup, write_columns, {"input_format": "html"}, 0),
-        (run_pairs, write_warc, {}, 0),
-        (run_align, write_files, {}, 0.1),
-        (run_sketch, write_columns, {"input_format": "html"}, 0.1),
+        (run_dedup, write_warc, 0.1),
+        (run_dedup, write_files, 0),
+        (run_pairs, write_warc, 0),
+        (run_align, write_files, 0.1),
+        (run_sketch, write_warc, 0.1),
     ],
 )
-def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, options, share):
+def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, share):
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder)
     counts: Counter[bytes] = Counter()
-    take = html.html_text
+    take = html.visible_text
 
-    def counted(data, given):
+    def counted(data):
         counts[data.encode()] += 1
-        return take(data, given)
+        return take(data)
 
     monkeypatch.setattr(kept, "_SHARE", share)
-    monkeypatch.setattr(html, "html_text", counted)
-    found = run(folder, tmp_path / "out", **options)
+    monkeypatch.setattr(html, "visible_text", counted)
+    found = run(folder, tmp_path / "out")
     assert counts == dict.fromkeys(PAGES, 1)
     # As from an engine that keeps nothing.
     for name in ("dedup.run", "pairs.find_pairs", "align", "sketch"):
         monkeypatch.setattr(f"neardup.jobs.{name}.keep_extracted", lambda *_: None)
-    assert run(folder, tmp_path / "again", **options) == found
+    assert run(folder, tmp_path / "again") == found
     assert min(counts.values()) > 1

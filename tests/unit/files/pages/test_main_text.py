@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.files import html as module
-from neardup.files.html import html_text, main_text
+from neardup.files.html import main_text, page_text
 from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.each import each_of
@@ -29,7 +29,7 @@ def test_main_text__none(page):
 
 def test_main_text__too_long_or_deep(monkeypatch):
     with pytest.raises(UnreadableFileError, match="deep in others"):
-        html_text("<div>" * 100_000 + "x", InputOptions(main_text=True))
+        page_text(b"<div>" * 100_000 + b"x", InputOptions(main_text=True))
     monkeypatch.setattr(module, "MAX_MAIN_BYTES", 9)
     with pytest.raises(UnreadableFileError, match="too long for its main text"):
         main_text("<p>1234567")

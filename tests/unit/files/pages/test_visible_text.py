@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files.html import html_text, visible_text
+from neardup.files.html import page_text, visible_text
 from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.each import each_of
@@ -51,9 +51,9 @@ def test_visible_text__items_and_cells_are_apart():
         (" " * ((1 << 26) + 1), "longer than 64 MB"),
     ],
 )
-def test_html_text__refuses_what_would_take_minutes(page, reason):
+def test_page_text__refuses_what_would_take_minutes(page, reason):
     with pytest.raises(UnreadableFileError, match=reason):
-        html_text(page, InputOptions())
+        page_text(page.encode(), InputOptions())
 
 
 @each_of(
@@ -65,5 +65,5 @@ def test_html_text__refuses_what_would_take_minutes(page, reason):
         "<script>" + '{"a": "b/c"} ' * 20_000 + "</script>",
     ],
 )
-def test_html_text__reads_long_pages(page):
-    html_text(page, InputOptions())
+def test_page_text__reads_long_pages(page):
+    page_text(page.encode(), InputOptions())

@@ -174,7 +174,7 @@ def test_warc__as_it_was_sent(make_file, body, headers):
         ('text/html;charset="utf-8"', "é".encode(), "é"),
         ("text/html", b"<meta charset=latin1>\xe9", "é"),
         ("TEXT/PLAIN; charset=latin1", b"<meta charset=utf-8>\xe9", "<meta charset=utf-8>é"),
-        ("application/xhtml+xml", b"<script/><p>x</p>", "x"),
+        ("application/xhtml+xml", b"<p>x</p>", "x"),
     ],
 )
 def test_warc__encoding_and_kind_are_of_the_header(make_file, content_type, body, expected):
