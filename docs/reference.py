@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -18,13 +19,22 @@ sys.path.insert(0, str(HERE.parent))
 import neardup  # noqa: E402
 import neardup.errors  # noqa: E402
 import neardup.types  # noqa: E402
-from native.manual import all_commands  # noqa: E402 - from the repository, wherever Sphinx runs
 from neardup.cli import cli  # noqa: E402
 
 FOLDER = "reference"
 # As wide as a page of the site is.
 COLUMNS = 88
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def all_commands(context: click.Context) -> Iterator[tuple[str, click.Context]]:
+    """Yield the contexts of a command and of all below it, by what one types."""
+    yield context.command_path, context
+    command = context.command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            yield from all_commands(click.Context(child, context, info_name=name))
 
 
 def slug(heading: str) -> str:

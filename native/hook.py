@@ -3,7 +3,7 @@
 The compiled module goes into the wheel, or beside the kernels' sources, and is kept under a digest
 of all that it is made of, so that it is made once. Where it cannot be made, because there is no
 compiler, or the processor is none that is known, the wheel has none and requires Numba, which
-compiles kernels as they are called. The manual pages are made of the commands' help.
+compiles kernels as they are called.
 """
 
 from __future__ import annotations
@@ -23,14 +23,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ahead
 
-_SOURCE = Path(__file__).parents[1] / "src"
-
 # Of these it is made. Bounded above: ahead.py and _on_call.py use classes that are no promise.
 NUMBA = "numba>=0.63,<0.69"
 NUMPY = "numpy>=2"
 ZIG = "ziglang>=0.13"
-# What commands are made with, of which the manual is made.
-CLICK = "click>=8.4"
 _IN_PACKAGE = f"neardup/kernels/{ahead.MODULE}"
 
 
@@ -40,19 +36,11 @@ class NativeBuildHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
         """Return what the build needs besides hatchling."""
         if why_not() or kept_module().exists():
-            return [CLICK]
-        return [CLICK, NUMBA, NUMPY, *([] if ahead.compiler() else [ZIG])]
+            return []
+        return [NUMBA, NUMPY, *([] if ahead.compiler() else [ZIG])]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the manual, and the module, unless it is kept; say what takes time."""
-        self._manual = tempfile.TemporaryDirectory()
-        sys.path.insert(0, str(_SOURCE))
-        # Not before click is there.
-        import manual
-
-        manual.write_pages(Path(self._manual.name))
-        # Where `man` looks beside the folder of the program.
-        build_data["shared_data"][self._manual.name] = "share/man/man1"
+        """Make the module, unless it is kept; say what takes time."""
         beside = ahead.KERNELS / ahead.MODULE
         if reason := why_not():
             self.app.display_warning(f"neardup: {reason}; kernels are compiled as they are called")
@@ -74,10 +62,6 @@ class NativeBuildHook(BuildHookInterface[Any]):
             shutil.copyfile(kept, beside)
         else:
             build_data["force_include"][str(kept)] = _IN_PACKAGE
-
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was made for the wheel alone."""
-        self._manual.cleanup()
 
 
 def why_not() -> str | None:

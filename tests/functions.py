@@ -7,7 +7,6 @@ from typing import Any
 import neardup
 from neardup.options.documents import (
     ClusterOptions,
-    CommitOptions,
     CompareOptions,
     DedupOptions,
     DocumentSchemeOptions,
@@ -39,7 +38,7 @@ CLASSES: dict[str, type[Options]] = {
     "cluster_sketches": ClusterOptions,
     "open_index": OpenOptions,
     "DocumentIndex.create": DocumentSchemeOptions,
-    "DocumentIndex.open": CommitOptions,
+    "DocumentIndex.open": OpenOptions,
     "DocumentIndex.search": DocumentSearchOptions,
     "PassageIndex.create": PassageOptions,
     "PassageIndex.open": OpenOptions,

@@ -36,15 +36,17 @@ def look_up(folder: Path, files: list[Path]) -> dict[str, Any]:
 
 def insert(folder: Path, documents: Path, *, if_new: bool) -> dict[str, Any]:
     """Insert documents into an index one at a time, durable after each thousand."""
-    index = DocumentIndex.open(folder, commit_every=COMMIT_EVERY)
+    index = DocumentIndex.open(folder)
     call = index.insert_if_new if if_new else index.insert
     rows = read_rows(documents)
     for row in rows[:WARM_UP]:
         call(row["id"], row["text"])
     index.commit()
     before, start, start_cpu = len(index), time.perf_counter(), time.process_time()
-    for row in rows[WARM_UP:]:
+    for number, row in enumerate(rows[WARM_UP:], 1):
         call(row["id"], row["text"])
+        if number % COMMIT_EVERY == 0:
+            index.commit()
     index.commit()
     return {
         "offered": len(rows) - WARM_UP,

@@ -14,11 +14,11 @@ from docs.reference import (
     COLUMNS,
     FOLDER,
     CommandLine,
+    all_commands,
     python_front,
     python_pages,
     slug,
 )
-from native.manual import all_commands
 from neardup.cli import cli, run
 from tests.docs.pages import DOCS, ROOT, links, page, section, tables
 from tests.each import each_of

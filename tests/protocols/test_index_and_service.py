@@ -106,8 +106,6 @@ CHANGES: dict[str, Call] = {
     "insert not new": lambda i: i.insert_if_new("zz", "a text that is new to everybody here"),
     "insert if new at": lambda i: i.insert_if_new("zy", CAT_TOO, threshold="0.95"),
     "insert if new below": lambda i: i.insert_if_new("zx", CAT, threshold="0.1"),
-    "commit": lambda i: i.commit(),
-    "commit nothing": lambda i: i.commit(),
     "add": lambda i: (
         i.add([{"id": "a1", "text": "added with others", "lang": "it", "size": 9}]).n_documents
     ),
@@ -214,8 +212,7 @@ def test_reads__of_passages(folders, url):
 
 
 def test_changes(folders, url):
-    # The service commits every insertion.
-    here = neardup.DocumentIndex.open(folders["docs"], commit_every=1)
+    here = neardup.DocumentIndex.open(folders["docs"])
     check_equal(CHANGES, here, neardup.connect(url, index="docs"))
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
-import threading
 
 import httpx
 import pytest
@@ -180,38 +177,12 @@ def test_changes__of_passages(running):
     assert ask(running, "docs/align", {"documents": ["a"]}, 422)
 
 
-def test_compact_and_snapshot(running, tmp_path):
-    """A snapshot that is taken while somebody writes is a committed state, whole."""
+def test_compact(running):
     ask(running, "docs/remove", {"ids": ["nul"]})
     others = [each for each in running.service.indexes["docs"].index if each not in DOCUMENTS]
     if others:
         ask(running, "docs/remove", {"ids": others})
     assert ask(running, "docs/compact", {})["documents"] == 3
-    ended = threading.Event()
-
-    def write() -> None:
-        for number in range(100):
-            if not ended.is_set():
-                new = {"id": f"w{number}", "text": f"a text of the number {number}"}
-                ask(running, "docs/insert", new)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    tar = running.get("/v1/indexes/docs/snapshot")
-    ended.set()
-    writer.join()
-    assert tar.headers["content-type"] == "application/x-tar"
-    assert int(tar.headers["content-length"]) == len(tar.content)
-    with tarfile.open(fileobj=io.BytesIO(tar.content)) as archive:
-        archive.extractall(
-            tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
-        )
-    copy = neardup.DocumentIndex.open(tmp_path)
-    copy.info()
-    ids = list(copy)
-    kept = [key for key in DOCUMENTS if key != "nul"]
-    assert ids == [*kept, *(f"w{number}" for number in range(len(ids) - len(kept)))]
-    assert copy.query(DOCUMENTS["raven"])[0] == ("raven", 1.0)
 
 
 def test_unknown_index(running):

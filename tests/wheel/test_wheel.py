@@ -12,7 +12,6 @@ import zipfile
 import pytest
 
 import neardup
-from native.manual import manual_pages
 from tests.wheel.conftest import ROOT, run_checked
 
 MACHINE_CODE = f"neardup/kernels/_native.{'pyd' if os.name == 'nt' else 'abi3.so'}"
@@ -31,10 +30,8 @@ def test_wheel__holds_the_package_and_nothing_else(wheel):
     }
     # Made by the build, and beside the sources only of an editable installation.
     expected.add(MACHINE_CODE)
-    beside = {name for name in names if ".dist-info/" in name or ".data/" in name}
+    beside = {name for name in names if ".dist-info/" in name}
     assert names - beside == expected
-    shared = {name for name in beside if ".data/" in name}
-    assert {name.partition("/data/share/man/man1/")[2] for name in shared} == set(manual_pages())
     assert "neardup/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 

@@ -1,4 +1,4 @@
-"""Segments as immutable files of arrays with checksums, and snapshots.
+"""Segments as immutable files of arrays with checksums.
 
 A segment is one file: its arrays, a header that names them, and a CRC-32 for each page of arrays.
 The database has the checksum of header and page checksums, so every byte that is read is verified.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import io
 import json
 import os
 import sys
-import tarfile
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,7 +26,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup.errors import IndexFormatError, ReadError
-from neardup.index.store import FILE, RESTORE, SEGMENTS, Contents, Database, SegmentRecord
+from neardup.index.store import RESTORE, SEGMENTS, SegmentRecord
 from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, translated, write_all
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
@@ -428,88 +426,6 @@ def unpack_table(data: Any) -> pa.Table:
     data = pa.py_buffer(data)
     size = int.from_bytes(data[:_SIZE_BYTES], "little")
     return pa.ipc.open_stream(pa.decompress(data[_SIZE_BYTES:], size, "zstd")).read_all()
-
-
-_PART_BYTES = 1 << 20
-_BLOCK = tarfile.BLOCKSIZE
-
-
-class Snapshot:
-    """A committed state of an index, with open, unchanging files."""
-
-    def __init__(self, contents: Contents, files: Sequence[tuple[str, IO[bytes], int]]) -> None:
-        self.generation = contents.manifest.generation
-        self.n_documents, self._files = contents.manifest.n_documents, files
-        # With what follows each name and each file, and the end.
-        self.n_bytes = sum(_BLOCK + _padded(size) for _, _, size in files) + 2 * _BLOCK
-
-    def parts(self) -> Generator[bytes]:
-        """Yield the tar file, and close the files."""
-        try:
-            for name, file, size in self._files:
-                info = tarfile.TarInfo(name)
-                info.size, info.mode = size, 0o600
-                yield info.tobuf(tarfile.GNU_FORMAT)
-                left = size
-                while left:
-                    part = file.read(min(left, _PART_BYTES))
-                    if not part:
-                        message = f"the file has become shorter; {RESTORE}"
-                        raise IndexFormatError(message, path=file.name)
-                    left -= len(part)
-                    yield part
-                yield bytes(_padded(size) - size)
-            yield bytes(2 * _BLOCK)
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        """Close all files of the snapshot."""
-        for _, file, _ in self._files:
-            file.close()
-
-
-def open_snapshot(folder: Path) -> Snapshot:
-    """Open all files of an index's committed state.
-
-    ReadError or IndexFormatError if a file is missing or too short.
-    """
-    database = Database(folder)
-    try:
-        while True:
-            contents, data = database.copy()
-            try:
-                files = _open_files(folder, contents)
-            except (IndexFormatError, ReadError):
-                # A writer may have removed files meanwhile.
-                if not database.has_changed(contents):
-                    raise
-            else:
-                # Last, so that a tar file that was cut off has no index.
-                return Snapshot(contents, [*files, (FILE, io.BytesIO(data), len(data))])
-    finally:
-        database.close()
-
-
-def _open_files(folder: Path, contents: Contents) -> list[tuple[str, IO[bytes], int]]:
-    files: list[tuple[str, IO[bytes], int]] = []
-    with ExitStack() as stack:
-        for record in contents.manifest.all_segments:
-            path = folder / SEGMENTS / record.name
-            try:
-                file = stack.enter_context(path.open("rb"))
-            except OSError as error:
-                raise ReadError(error.strerror or str(error), path=str(path)) from error
-            if os.fstat(file.fileno()).st_size < record.n_bytes:
-                message = f"the file is shorter than it should be; {RESTORE}"
-                raise IndexFormatError(message, path=str(path))
-            files.append((f"{SEGMENTS}/{record.name}", file, record.n_bytes))
-        stack.pop_all()
-    return files
-
-
-def _padded(size: int) -> int:
-    return -(-size // _BLOCK) * _BLOCK
 
 
 # Arrays in files, and the memory of mapped files.

@@ -277,13 +277,6 @@ class Database:
             if found != "ok":
                 raise self._damaged(found)
 
-    def copy(self) -> tuple[Contents, bytes]:
-        """Return the committed contents, and the database as file bytes."""
-        with self._reading, self._translated(), contextlib.closing(_new()) as target:
-            connection, file = self._connect(writes=False)
-            connection.backup(target)
-            return replace(self._read(target, None), file=file), target.serialize()
-
     @contextmanager
     def writing(self, timeout: float) -> Iterator[None]:
         """Lock the index, and finally roll back uncommitted changes.

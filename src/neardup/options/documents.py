@@ -33,7 +33,6 @@ from neardup.options.groups import (
     DocumentOptions,
     FingerprintOptions,
     KeepOptions,
-    OpenOptions,
     ReadingOptions,
     SeedOptions,
     ShingleOptions,
@@ -262,12 +261,6 @@ class DocumentSearchOptions(WhereOptions, MostOptions, ReadingOptions):
         help="Least similarity, not below that of the index.",
         usual="that of the index",
     )
-
-
-class CommitOptions(OpenOptions):
-    """Options of an index for inserting single documents."""
-
-    commit_every: int | None = option("Commit after so many insertions.", Whole(1), default=None)
 
 
 class ReportOptions(AgainstOptions):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import resource
 import secrets
 import signal
 import socket
@@ -15,17 +16,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import anyio
 import msgspec
 import uvicorn
 from anyio import to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.errors import InvalidParameterError, NeardupError
@@ -182,11 +181,6 @@ class Service:
             value = await to_thread.run_sync(
                 _call_asking, ask, work, abandon_on_cancel=True, limiter=self._readers
             )
-        if operation.work == "stream":
-            name = f"attachment; filename*=UTF-8''{quote(target.name)}.tar"
-            headers = {"content-length": str(value.n_bytes), "content-disposition": name}
-            parts = iterate_in_threadpool(value.parts())
-            return StreamingResponse(parts, media_type=operation.media[0], headers=headers)
         return Response(msgspec.json.encode(value), media_type=JSON)
 
     @asynccontextmanager
@@ -491,10 +485,6 @@ def run(service: Service, options: ServeOptions, announce: Callable[[str], objec
 
 def _allow_open_files() -> None:
     """Raise the limit of open files for connections and indexes."""
-    if sys.platform == "win32":
-        return
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4 * _MOST_CONNECTIONS
     if hard != resource.RLIM_INFINITY:

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import msgspec
 
 from neardup.errors import InvalidParameterError
-from neardup.index.segments import Snapshot, open_snapshot
 from neardup.options.choices import IndexKind
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.service import messages as m
@@ -21,16 +20,15 @@ from neardup.service.worker_processes import ARROW
 from neardup.version import __version__
 
 JSON = "application/json"
-TAR = "application/x-tar"
 # An answer without a limit of rows.
 _MOST_MATCHES = 100_000
 _PAGE_CHARACTERS = 4_000_000
 
-Work = Literal["read", "write", "process", "stream"]
+Work = Literal["read", "write", "process"]
 """Where an operation runs.
 
 ``read`` in a thread that is left behind at the deadline, ``write`` in a thread that is waited for,
-``process`` in a worker process that is killed at the deadline, ``stream`` without a deadline.
+``process`` in a worker process that is killed at the deadline.
 """
 
 
@@ -119,6 +117,8 @@ def _documents(served: ServedIndex, asked: m.Page) -> m.Documents:
 
 def _insert(served: ServedIndex, asked: m.NewDocument) -> m.Inserted:
     served.index.insert(asked.id, asked.text, **_columns(asked.columns))
+    # Durable before it is acknowledged.
+    served.index.commit()
     return m.Inserted(1)
 
 
@@ -129,6 +129,7 @@ def _insert_if_new(served: ServedIndex, asked: m.NewIfNew) -> m.InsertedIfNew:
         threshold=asked.threshold,
         **_columns(asked.columns),
     )
+    served.index.commit()
     return m.InsertedIfNew(similar_to is None, similar_to)
 
 
@@ -160,10 +161,6 @@ def _remove(served: ServedIndex, asked: m.Ids) -> m.Removed:
 def _compact(served: ServedIndex, _: m.Nothing) -> m.Compacted:
     summary = served.index.compact(run=RunOptions(workers=1)).summary
     return m.Compacted(summary["segments"], summary["documents"], summary["freed_bytes"])
-
-
-def _snapshot(served: ServedIndex, _: None) -> Snapshot:
-    return open_snapshot(served.folder)
 
 
 def _health(indexes: Sequence[ServedIndex], _: None) -> m.Health:
@@ -236,8 +233,6 @@ def _operations() -> tuple[Operation, ...]:
            _remove, m.Removed, m.Ids, **_WRITE),
         op("POST", f"{_INDEX}/compact", "compact", "Write an index anew without removed documents.",
            _compact, m.Compacted, m.Nothing, **_WRITE),
-        op("GET", f"{_INDEX}/snapshot", "snapshot", "Get the committed state of an index as a tar.",
-           _snapshot, bytes, work="stream", media=(TAR,)),
         op("GET", "/health", "health", "Report that the service runs.", _health, m.Health),
         op("GET", "/ready", "ready", "Report whether all indexes can be read.", _ready, m.Health),
     )

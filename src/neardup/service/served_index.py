@@ -59,10 +59,7 @@ class ServedIndex:
 
 def _open(folder: Path, tokenizer: str | Path | None) -> DocumentIndex | PassageIndex:
     if kind_of(folder) == "documents":
-        # Every insertion is durable before it is acknowledged.
-        return DocumentIndex.open(
-            folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS, commit_every=1
-        )
+        return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
     return PassageIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
 
 

@@ -7,8 +7,8 @@ Starlette, has a pool of processes that are killed when the caller is cancelled.
 from __future__ import annotations
 
 import os
+import resource
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -100,10 +100,6 @@ def _end_with(parent: int) -> None:
 
 def _limit_memory() -> None:
     """Limit memory beyond the present amount, without mapped files."""
-    if sys.platform != "linux":
-        return
-    import resource
-
     status = Path("/proc/self/status").read_text(encoding="ascii")
     used = int(status.partition("VmData:")[2].split()[0]) * 1024
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

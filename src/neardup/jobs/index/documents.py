@@ -41,12 +41,8 @@ from neardup.options.choices import (
     Number,
     TokenizerChoice,
 )
-from neardup.options.documents import (
-    CommitOptions,
-    DocumentSchemeOptions,
-    DocumentSearchOptions,
-)
-from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
+from neardup.options.groups import OpenOptions, ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.sign import rows_where
 from neardup.results import DocumentSearchResult, Match, Matches
@@ -71,8 +67,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     Any number of threads may use one object.
 
     Documents come in with ``add``, many at once, or with ``insert`` and ``insert_if_new``, one at a
-    time; the latter are durable after ``commit``, or every ``commit_every`` documents. Until then
-    this object holds the write lock, for which others wait up to their ``timeout``.
+    time; the latter are durable after ``commit``. Until then this object holds the write lock, for
+    which others wait up to their ``timeout``.
 
     Examples
     --------
@@ -92,9 +88,9 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
     _workers = 1
 
-    def __init__(self, handle: DocumentHandle, commit_every: int | None = None) -> None:
+    def __init__(self, handle: DocumentHandle) -> None:
         super().__init__(handle)
-        self._commit_every, self._lock = commit_every, RLock()
+        self._lock = RLock()
         # From the first insertion to the commit.
         self._waiting: _Insertions | None = None
 
@@ -155,7 +151,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         cls,
         folder: str | Path,
         *,
-        commit_every: int | None = None,
         tokenizer: TokenizerChoice | None = None,
         timeout: float = 5.0,
     ) -> DocumentIndex:
@@ -165,8 +160,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         ----------
         folder
             Folder of the index.
-        commit_every
-            Commit after so many insertions. None: only ``commit`` does.
         tokenizer
             The ``tokenizer.json`` file or the function of the index, if it has one.
         timeout
@@ -177,10 +170,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        given = CommitOptions(commit_every=commit_every, tokenizer=tokenizer, timeout=timeout)
+        given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
         handle = DocumentHandle(Path(folder), tokenizer, timeout=given.timeout)
         handle.view(Runner(1))
-        return cls(handle, given.commit_every)
+        return cls(handle)
 
     def insert(
         self,
@@ -462,8 +455,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
         """Sign a document, and hold the write lock for insertion.
 
-        After the block, ``commit_every`` or more insertions are committed. The write lock is
-        released at once if there are none, because the only document was refused.
+        The write lock is released at once if the only document was refused.
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
         scheme = self._scheme
@@ -477,11 +469,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
                     queries = make_query(text, base.scheme, identifier)
                 yield base, delta, queries
             finally:
-                n_waiting = delta.n_documents + delta.n_gone
-                if not n_waiting:
+                if not delta.n_documents + delta.n_gone:
                     self._end()
-            if self._commit_every is not None and n_waiting >= self._commit_every:
-                self._settle(Runner(1))
 
     def _begin(self) -> _Insertions:
         with ExitStack() as stack:

@@ -206,17 +206,6 @@ def test_insertion__of_nothing_lets_go_of_the_lock(new):
     assert index.commit() == 0
 
 
-def test_commit_every(new):
-    index = DocumentIndex.open(new().folder, commit_every=3)
-    other = DocumentIndex.open(index.folder)
-    counts = []
-    for number in range(7):
-        index.insert(number, f"text {number}")
-        counts.append(len(other))
-    assert counts == [0, 0, 3, 3, 3, 6, 6]
-    assert index.commit() == 1
-
-
 def test_commit__others_wait_for_it(new, monkeypatch):
     """What was inserted is not gone in the moment of the commit."""
     index = new()
