@@ -16,8 +16,7 @@ from unicodedata import category
 
 import click
 
-from neardup.errors import InvalidParameterError, WriteError, on_command_line
-from neardup.options.groups import FolderOptions
+from neardup.errors import WriteError, on_command_line
 from neardup.options.option import Options, no_effect
 from neardup.runs.progress import Display, counted, plural
 
@@ -80,11 +79,6 @@ class Call:
         if options.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
-        from neardup.files.destinations import is_standard_output
-
-        if isinstance(options, FolderOptions) and is_standard_output(options.output):
-            message = "with engine spark output is a folder, into which tasks write; name one"
-            raise InvalidParameterError(message, "output", "engine")
         check_pyspark()
 
     def engine_within(self, workspace: Workspace) -> Engine:
@@ -110,7 +104,6 @@ class Call:
 
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
-            # A run that goes on would write rows to standard output twice.
             key = None if output is None else key
             lasting: LastingWork | None
             if not self.is_on_spark:
@@ -209,28 +202,6 @@ def hold(target: Target, *, overwrite: bool) -> None:
         click.get_current_context().with_resource(holding(target, overwrite=overwrite))
 
 
-class _Output:
-    """The output of a command, on standard output if ``is_streamed``."""
-
-    _what: str
-    _named: str
-
-    def __init__(self, call: Call, *, is_streamed: bool) -> None:
-        self._call, self._options = call, call.options
-        self._is_streamed = is_streamed
-        if call.options.json and is_streamed:
-            message = (
-                "--json prints the summary to standard output, where --output "
-                f"{call.options.output} writes the {self._what}; name a {self._named}, or leave "
-                "out --json"
-            )
-            raise click.UsageError(message)
-
-    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result, on standard error if output is streamed."""
-        self._call.print_result(facts, *lines, err=self._is_streamed)
-
-
 @contextmanager
 def _closed_by_reader() -> Iterator[None]:
     """End the command silently when standard output is closed."""
@@ -245,46 +216,33 @@ def _closed_by_reader() -> Iterator[None]:
         raise click.exceptions.Exit(_CLOSED_PIPE) from None
 
 
-class FolderOutput(_Output):
-    """The folder for documents, tables and summary of a command.
-
-    Standard output gets only the kept rows, as JSON lines.
-    """
-
-    _what, _named = "rows", "folder"
+class FolderOutput:
+    """The folder for documents, tables and summary of a command."""
 
     def __init__(self, call: Call) -> None:
-        from neardup.files.destinations import check_output, is_standard_output
+        from neardup.files.destinations import check_output
         from neardup.files.formats import format_of
 
-        output = call.options.output
-        is_streamed = is_standard_output(output)
-        super().__init__(call, is_streamed=is_streamed)
-        if is_streamed:
-            if call.options.format not in ("same", "jsonl"):
-                message = (
-                    f"output - gets JSON lines; name a folder for format {call.options.format}"
-                )
-                raise InvalidParameterError(message, "format", "output")
-            return
+        self._call, self._options = call, call.options
+        output: Target = call.options.output
+        self.place = output
         # Other commands write one file of rows.
         name = str(output)
         if format_of(name) is not None and not os.path.isdir(name):  # noqa: PTH112
             message = (
                 f"{name} has the name of a file, and the output is a folder, of rows and tables; "
-                "name a folder, or - for the rows that stay on standard output"
+                "name a folder"
             )
             raise WriteError(message)
         check_output(output, overwrite=call.options.overwrite)
         hold(output, overwrite=call.options.overwrite)
 
     def __str__(self) -> str:
-        return "standard output" if self._is_streamed else str(self._options.output)
+        return str(self.place)
 
-    @property
-    def place(self) -> Target | None:
-        """Return the folder or URL, None for standard output."""
-        return None if self._is_streamed else self._options.output
+    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
+        """Print a result."""
+        self._call.print_result(facts, *lines)
 
     def check(
         self,
@@ -299,63 +257,52 @@ class FolderOutput(_Output):
         """
         from neardup.files.destinations import check_apart, check_outside
         from neardup.files.inputs import origins_of
-        from neardup.files.writers import check_conversion, check_types
+        from neardup.files.writers import check_conversion
 
-        output, format_ = self._options.output, self._options.format
-        if self._is_streamed:
-            format_ = "jsonl"
         origins = [*origins_of(sources), *others]
         if index is not None:
             origins.append(str(index))
-        if not self._is_streamed:
-            if index is not None:
-                check_outside(output, index)
-            check_apart(output, origins)
-        if format_ == "none":
-            return
-        if self._is_streamed:
-            # Files that would have one name do not meet there.
-            for source in sources:
-                check_types(source, format_)
-        else:
-            check_conversion(sources, format_)
+            check_outside(self.place, index)
+        check_apart(self.place, origins)
+        if self._options.format != "none":
+            check_conversion(sources, self._options.format)
 
     def write(self, result: Any, **more: Any) -> None:
         """Write a result with more arguments of ``result.write``."""
-        call = self._call
-        if self._is_streamed:
-            from neardup.files.destinations import StandardOutput
-            from neardup.stages.selection import write_lines_of
-
-            with _closed_by_reader():
-                write_lines_of(result, StandardOutput(), progress=call.display)
-            return
         given = self._options
         result.write(
-            given.output,
+            self.place,
             overwrite=given.overwrite,
             format=given.format,
-            progress=call.display,
+            progress=self._call.display,
             **more,
         )
 
 
-class TableOutput(_Output):
+class TableOutput:
     """The output of one table: file, pipe or standard output."""
-
-    _what, _named = "table", "file"
 
     def __init__(self, call: Call) -> None:
         from neardup.outputs.tables import plan_table
 
+        self._call, self._options = call, call.options
         given = call.options
         self._target = plan_table(given.output, overwrite=given.overwrite)
-        super().__init__(call, is_streamed=self._target.is_standard_output)
+        if given.json and self._target.is_standard_output:
+            message = (
+                "--json prints the summary to standard output, where --output "
+                f"{given.output} writes the table; name a file, or leave out --json"
+            )
+            raise click.UsageError(message)
         if self.place is not None:
             hold(self.place, overwrite=given.overwrite)
 
     def __str__(self) -> str:
         return str(self._target)
+
+    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
+        """Print a result, on standard error if output is streamed."""
+        self._call.print_result(facts, *lines, err=self._target.is_standard_output)
 
     def takes_texts(self) -> bool:
         """Return whether passages get texts, as asked or by format."""

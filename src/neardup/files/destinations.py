@@ -1,4 +1,4 @@
-"""Outputs that appear whole: in folders, at URLs and on standard output.
+"""Outputs that appear whole, in folders and at URLs.
 
 A local output is made in a hidden folder beside its place, ``.NAME.neardup-progress``, and renamed
 when it is complete. The folder is locked by its writer; the system frees the lock of a killed one,
@@ -16,13 +16,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import io
 import json
 import os
 import platform
 import re
 import shutil
-import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +28,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from neardup.errors import (
     OVERWRITE,
@@ -53,10 +51,7 @@ from neardup.runs import disk
 from neardup.runs.disk import HOLDER, LOCK, LockedFolder, part_of
 from neardup.version import __version__
 
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
-# Targets: the path, URL or standard output that a user has named.
+# Targets: paths and URLs that users name.
 
 Target = Path | Url
 
@@ -71,51 +66,6 @@ def target_of(output: str | os.PathLike[str]) -> Target:
 def is_standard_output(target: Target) -> bool:
     """Return whether a target is standard output."""
     return target in (Path("-"), Path("/dev/stdout"))
-
-
-class StandardOutput(Destination):
-    """Standard output for files in sequence, each ending in newline."""
-
-    def __truediv__(self, name: str) -> StandardOutput:
-        return self
-
-    def __str__(self) -> str:
-        return "standard output"
-
-    def make_folder(self) -> None:
-        """Do nothing, as all files share one stream."""
-
-    def create(self) -> BinaryIO:
-        """Begin a file after all earlier files."""
-        return cast("BinaryIO", _Lines())
-
-
-class _Lines(io.RawIOBase):
-    """Lines for standard output, which stays open."""
-
-    def __init__(self) -> None:
-        self._ends_line = True
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer) -> int:
-        view = memoryview(data)
-        n_written = 0
-        # Where Python does not buffer it, a pipe may take less than all.
-        while n_written < len(view):
-            n_written += sys.stdout.buffer.write(view[n_written:])
-        if n_written:
-            self._ends_line = view[-1] == ord("\n")
-        return n_written
-
-    def close(self) -> None:
-        if self.closed:
-            return
-        super().close()
-        if not self._ends_line:
-            sys.stdout.buffer.write(b"\n")
-        sys.stdout.buffer.flush()
 
 
 # Checks before work starts.

@@ -160,7 +160,7 @@ JSON_LINES = "write format='jsonl' (--format jsonl)"
 PARQUET = "write format='parquet' (--format parquet)"
 
 
-def check_types(source: Source, output_format: OutputFormat) -> None:
+def _check_types(source: Source, output_format: OutputFormat) -> None:
     """Check that an output format can hold known column types."""
     schema = source.schema() if source.has_fixed_columns and output_format != "same" else None
     if schema is None:
@@ -232,7 +232,7 @@ class Conversion:
             return self._source.writer(folder)
         destination = folder / converted_name(self._source.written_name, self._format)
         if self._format == "jsonl":
-            return LinesWriter(destination, self._source)
+            return _LinesWriter(destination, self._source)
         return _ParquetWriter(destination, self._schema, self._source.origin or self._source.name)
 
     @cached_property
@@ -278,7 +278,7 @@ def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
 _NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
-class LinesWriter(RawWriter):
+class _LinesWriter(RawWriter):
     """Writer of JSON lines, copying JSON rows byte for byte."""
 
     def __init__(self, destination: Destination, source: Source) -> None:
@@ -365,7 +365,7 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
     """Raise early if sources cannot be written in another format."""
     seen: dict[str, str] = {}
     for source in sources:
-        check_types(source, output_format)
+        _check_types(source, output_format)
         name = converted_name(source.written_name, output_format)
         if name in seen:
             message = (

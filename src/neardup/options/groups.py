@@ -466,12 +466,7 @@ class FolderOptions(OutputOptions):
         default="same",
         more="none writes the tables and the summary; drop applies them later.",
     )
-    differs = but(
-        output={
-            "help": "Folder or URL to create; - writes the kept rows.",
-            "more": "- writes the rows to standard output, as JSON lines.",
-        }
-    )
+    differs = but(output={"help": "Folder or URL to create."})
 
 
 class PrintOptions(Options):

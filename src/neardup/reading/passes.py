@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -376,32 +376,6 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
     if stays is not None:
         sides = {"kept": stays & is_document, "removed": ~stays}
     return sides | {SKIPPED: ~is_document}
-
-
-def write_lines(
-    documents: Catalogue,
-    stays: Bools,
-    destination: Destination,
-    runner: Runner,
-    change: Change,
-) -> None:
-    """Write changed kept documents as JSON lines, in input order."""
-    from neardup.files.writers import LinesWriter
-
-    stays = stays & documents.is_document
-    count = runner.counter("write", len(documents))
-    for source, start, stop in documents.ranges():
-        with LinesWriter(destination, source) as writer:
-
-            def prepare(
-                item: tuple[RowBlock, slice], writer: RowWriter = writer
-            ) -> tuple[Any, int]:
-                block = change(*item)
-                return writer.prepare(block.select(stays[item[1]])), len(block)
-
-            for prepared, n_rows in runner.map(prepare, numbered_blocks(source, start, stop)):
-                writer.append(prepared)
-                count(n_rows)
 
 
 def write_documents(

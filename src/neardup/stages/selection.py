@@ -25,7 +25,7 @@ from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
 from neardup.outputs.tables import write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.passes import read_kept, sides_of, write_lines
+from neardup.reading.passes import read_kept, sides_of
 from neardup.reading.sign import ReadingPlan, list_block
 from neardup.results import Result
 from neardup.runs.progress import Progress
@@ -225,13 +225,6 @@ class Selection(Result):
             self.summary["output_format"] = format if has_rows else None
             write_summary(new, self.summary, digests)
 
-    def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
-        with Runner(self.summary["workers"], progress, "write") as runner:
-            with runner.stage("write") as note:
-                write_lines(self._documents, self._stays, destination, runner, self._changed)
-                note(rows=len(self._stays), folder=destination)
-            complete_summary(self.summary, runner)
-
 
 # Access for other packages, not for users.
 
@@ -249,16 +242,6 @@ def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
 def write_rows_by(result: Selection, engine: Engine) -> None:
     """Let an engine write a result's rows."""
     result._engine = engine  # noqa: SLF001 - of this module
-
-
-def write_lines_of(
-    result: Selection, destination: Destination, *, progress: Progress | None = None
-) -> None:
-    """Write the kept rows as JSON lines, file by file.
-
-    The caller has checked that JSON can represent their types.
-    """
-    result._write_lines(destination, progress)  # noqa: SLF001 - of this module
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
