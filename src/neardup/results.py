@@ -90,14 +90,12 @@ class Result(ABC):
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def report(
-        self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
-    ) -> Report:
+    def report(self, data: Any = None, against: Any = None, *, read: Any = None) -> Report:
         """Return a page that shows the result.
 
         Parameters
         ----------
-        data, against, labels, read
+        data, against, read
             As of ``neardup.report``. A deduplication needs no documents.
 
         Raises
@@ -106,9 +104,7 @@ class Result(ABC):
             As ``neardup.report``.
         """
         # By its public name: jobs are above results.
-        page: Report = import_module("neardup").report(
-            self, data, against, labels=labels, read=read
-        )
+        page: Report = import_module("neardup").report(self, data, against, read=read)
         return page
 
     def __repr__(self) -> str:

@@ -1,11 +1,9 @@
-"""Pages of pairs: plain, with hostile ids and texts, with labels, of few and of none."""
+"""Pages of pairs: plain, with hostile ids and texts, of few and of none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-import pyarrow as pa
 
 import neardup
 from tests.calls import grouped
@@ -23,14 +21,11 @@ def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) 
         for n, row in enumerate(rows)
         for name in [hostile[n % len(hostile)]]
     ]
-    labels = [
-        (row["id"], other["id"]) for row, other in zip(by_name[::2], by_name[1::2], strict=True)
-    ]
     columns = {"columns": "text"}
     cases: dict[str, Callable[[], str]] = {
         "pairs plain": lambda: _page(rows),
-        "pairs hostile": lambda: _page(by_name, labels=[*labels, (hostile[0], hostile[1])]),
-        "pairs without texts": lambda: _page(by_name, labels=labels, with_texts=False),
+        "pairs hostile": lambda: _page(by_name),
+        "pairs without texts": lambda: _page(by_name, with_texts=False),
         "pairs with columns": lambda: _page(rows, with_texts=False, **columns),
         "pairs by distance": lambda: _page(rows, measure="edit", max_distance=400, ngram=None),
         "pairs of two collections": lambda: _page(rows, rows[1:]),
@@ -44,7 +39,6 @@ def _page(
     left: list[dict[str, str]],
     right: list[dict[str, str]] | None = None,
     *,
-    labels: list[tuple[str, str]] | None = None,
     with_texts: bool = True,
     **options: Any,
 ) -> str:
@@ -52,24 +46,20 @@ def _page(
     if "max_distance" not in chosen:
         chosen["threshold"] = "0.05"
     result = neardup.find_pairs(left, right, **grouped(**chosen))
-    return _report(result, left, right if with_texts else None, labels, with_texts=with_texts)
+    return _report(result, left, right if with_texts else None, with_texts=with_texts)
 
 
 def _report(
     result: Any,
     left: list[dict[str, str]],
     right: list[dict[str, str]] | None,
-    labels: list[tuple[str, str]] | None = None,
     *,
     with_texts: bool = True,
 ) -> str:
-    known = None
-    if labels is not None:
-        known = pa.table({"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]})
     if not with_texts:
-        return neardup.report(result, labels=known).html
+        return neardup.report(result).html
     return neardup.report(
-        result, left, against=right, labels=known, read=neardup.ReadOptions(id_column="id")
+        result, left, against=right, read=neardup.ReadOptions(id_column="id")
     ).html
 
 

@@ -45,17 +45,9 @@ def review_cases(
             hostile[2]: [hostile[3]] * n,
         }
     )
-    labels = pa.table(
-        {
-            "id_a": pairs["id_a"][:3],
-            "id_b": pairs["id_b"][:3],
-            "label": ["unsure", "yes", "no"],
-            "note": [hostile[0], "", ""],
-        }
-    )
     return {
         "review plain": lambda: neardup.review(record_pairs(), RECORDS).html,
-        "review hostile": lambda: neardup.review(pairs, odd, labels=labels).html,
+        "review hostile": lambda: neardup.review(pairs, odd).html,
         "review without texts": lambda: neardup.review(pairs).html,
         "review of many": lambda: (
             neardup.review(

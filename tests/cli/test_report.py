@@ -25,7 +25,7 @@ def inputs(tmp_path, monkeypatch):
     for name, ids in {"one": "abc", "two": "cd"}.items():
         rows = [{"id": f"{name}-{i}", "text": TEXTS[i], "source": i in "cd"} for i in ids]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (tmp_path / "labels.csv").write_text("id_a,id_b\none-a,one-b\n")
+    (tmp_path / "ids.csv").write_text("id_a,id_b\none-a,one-b\n")
 
 
 def go(command: str) -> int:
@@ -101,14 +101,12 @@ def test_report__on_the_terminal(tmp_path, capsys):
             "report out one.jsonl -o page.html",
             "INPUT has no effect on a report of a folder",
         ),
-        ("report labels.csv -o page.html", "labels.csv: the pairs of this table have no column"),
-        ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
+        ("report ids.csv -o page.html", "ids.csv: the pairs of this table have no column"),
         ("report out -o out/kept/p.html --overwrite", "p.html is in the result out; write it"),
         ("report file://{here}/out -o out/p.html", "p.html is in the result file://"),
         ("report out -o file://{here}/out/p.html", "p.html is in the result out; write it"),
         ("report out -o page.txt", "must end in .html, .htm"),
         ("report out.csv -o out.csv", "must end in .html, .htm"),
-        ("report out.csv --labels one.jsonl -o page.html", "id_a"),
         ("report out -o there.html", "there.html exists"),
     ],
 )

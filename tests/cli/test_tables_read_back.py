@@ -1,4 +1,4 @@
-"""Tables that commands write, and labels, are read back from every format that is written."""
+"""Tables that commands write are read back from every format that is written."""
 
 from __future__ import annotations
 
@@ -60,31 +60,10 @@ def test_pairs__show_and_report(run, here, documents, ending):
     )
     assert "similarity" in shown
     assert shown == expected
-    assert run("report", table, "docs.jsonl", "-o", "a.html", "--labels", table).code == 0
+    assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
     page = (here / "a.html").read_text()
     assert "007" in page
     assert "2020-01-02" in page
-
-
-@pytest.mark.parametrize("ending", FORMATS)
-def test_labels(run, here, documents, ending):
-    """A hundred per cent of them are found, and half of them with the other half wrong."""
-    assert run(*PAIRS, "-o", "pairs.parquet").code == 0
-    pairs = pq.read_table("pairs.parquet").select(["id_a", "id_b"])
-    labels = [n % 2 for n in range(len(pairs))]
-    write(pairs.append_column("label", pa.array(labels)), here / f"labels.{ending}")
-    command = ("report", "pairs.parquet", "docs.jsonl", "--labels", f"labels.{ending}")
-    outcome = run(*command, "-o", "a.html", "--json")
-    assert outcome.code == 0
-    found = json.loads(outcome.out)
-    write(pairs.append_column("label", pa.array(labels)), here / "again.parquet")
-    command = ("report", "pairs.parquet", "docs.jsonl", "--labels", "again.parquet")
-    expected = json.loads(run(*command, "-o", "b.html", "--json").out)
-    for counts in (found, expected):
-        del counts["page"]
-    assert found == expected
-    pages = [(here / name).read_text() for name in ("a.html", "b.html")]
-    assert pages[0] == pages[1]
 
 
 def write(table: pa.Table, path) -> None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from neardup.cli.call import Call, hold
 from neardup.cli.command import ANY_INPUTS, argument, job_command
-from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
-from neardup.options.option import but, option
+from neardup.options.option import but
 
 if TYPE_CHECKING:
     from neardup.files.inputs import Inputs
@@ -20,7 +19,7 @@ _EPILOG = """\b
 Examples:
   neardup report clean -o clean.html
   neardup report clean -o -
-  neardup report pairs.parquet products.csv --text-column title --labels right.csv -o pairs.html
+  neardup report pairs.parquet products.csv --text-column title -o pairs.html
   neardup report shared.jsonl 1818.jsonl --against 1831.jsonl --id-column id -o editions.html
 """
 
@@ -30,13 +29,6 @@ class ReportCommandOptions(ReportOptions, AgainstDataOptions, OutputOptions, Com
 
     heading = "Input"
 
-    labels: Data | None = option(
-        "Pairs that are right, for precision and recall.",
-        default=None,
-        more="A table with id_a and id_b, or a file that a page of `neardup review` has handed "
-        "out.",
-        metavar="FILE",
-    )
     differs = but(
         output={"help": "HTML page to create; - prints its examples."},
         against={"help": "The second collection, if the job had one."},
@@ -65,7 +57,7 @@ def report(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     options = call.options.part(ReportOptions)
     own, other = _sources_of(call, inputs, options)
     with call.display:
-        page = make_report(result, own, other, call.options.labels, options, call.runner)
+        page = make_report(result, own, other, options, call.runner)
     if not is_standard_output(call.options.output):
         _write_page(call, page)
         return
@@ -76,7 +68,7 @@ def report(call: Call, result: str, inputs: tuple[str, ...]) -> None:
 _REVIEW_EPILOG = """\b
 Examples:
   neardup review pairs.parquet products.csv -o judge.html
-  neardup review links.parquet ours.csv --against theirs.csv --labels labels.csv -o more.html
+  neardup review links.parquet ours.csv --against theirs.csv -o judge.html
 """
 
 
@@ -85,11 +77,6 @@ class ReviewCommandOptions(ReviewOptions, ReportCommandOptions):
 
     differs = but(
         output={"help": "HTML page to create."},
-        labels={
-            "help": "Pairs that were judged before; the page begins with them.",
-            "more": "A file that a page has handed out. The pairs nearest to their best threshold "
-            "come first.",
-        },
     )
 
 
@@ -102,8 +89,7 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
     PAIRS is the table that `neardup pairs`, `estimate` or `search` has written, INPUT the documents
     of that table, as they were named when it was made: the page shows their columns side by side,
     with differences marked. Pairs are judged by keys (the same, not the same, unsure), the least
-    certain first. Judgements stay in the browser until they are downloaded as a CSV file, which
-    --labels of this command and of `neardup report` take.
+    similar first. Judgements stay in the browser until they are downloaded as a CSV file.
 
     The page is one file of HTML that loads nothing and sends nothing.
     """
@@ -113,7 +99,7 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
     options = call.options.part(ReviewOptions)
     own, other = _sources_of(call, inputs, options)
     with call.display:
-        page = make_review(pairs, own, other, call.options.labels, options, call.runner)
+        page = make_review(pairs, own, other, options, call.runner)
     _write_page(call, page)
 
 
@@ -125,11 +111,10 @@ def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
     from neardup.reports.page import check_page_file
 
     given = call.options
-    labels = [given.labels] if given.labels else []
     check_page_file(given.output, overwrite=given.overwrite)
     hold(given.output, overwrite=given.overwrite)
     check_outside(given.output, table, "result")
-    check_apart(given.output, [table, *inputs, *(given.against or ()), *labels])
+    check_apart(given.output, [table, *inputs, *(given.against or ())])
 
 
 def _sources_of(
@@ -147,4 +132,4 @@ def _write_page(call: Call, page: Report) -> None:
     n_bytes = len(page.html.encode())
     facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
     written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
-    call.print_result(facts, page.headline, *page.notes, written)
+    call.print_result(facts, page.headline, written)

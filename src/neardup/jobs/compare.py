@@ -116,11 +116,9 @@ class CompareResult(Result):
             "options": self.options,
         }
 
-    def report(
-        self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
-    ) -> Report:
+    def report(self, data: Any = None, against: Any = None, *, read: Any = None) -> Report:
         """Return a page with both texts side by side, without arguments."""
-        if any(each is not None for each in (data, against, labels, read)):
+        if any(each is not None for each in (data, against, read)):
             message = "arguments have no effect on the page of two texts; leave them out"
             raise InvalidParameterError(message, "data")
         measures = [(name, _number(name, value)) for name, value in self.measures.items()]

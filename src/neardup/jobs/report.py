@@ -30,17 +30,10 @@ from neardup.reading.texts import FoundText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
 from neardup.reports.examples import Document
-from neardup.reports.judgements import LABEL
 from neardup.reports.page import Report
-from neardup.reports.pairs import PairTable, choose_pairs, evaluate_pairs, pairs_report, read_pairs
+from neardup.reports.pairs import PairTable, pairs_report, read_pairs
 from neardup.reports.passages import PassageTable, passage_report, read_passages
-from neardup.reports.review import (
-    Fields,
-    choose_to_judge,
-    earlier_judgements,
-    find_pivot,
-    review_report,
-)
+from neardup.reports.review import Rows, review_report
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
@@ -51,11 +44,9 @@ from neardup.stages.tables import (
     an_id_of_others,
     kind_of_folder,
     kind_of_table,
-    open_labels,
     open_table,
     open_written,
 )
-from neardup.tables import Int64s
 
 # Next step if texts are unknown, for results of one collection and of two.
 _ADVICE = "To see the texts, name the documents: `neardup report {} INPUT -o PAGE.html`"
@@ -70,7 +61,6 @@ def report(
     data: Data | None = None,
     against: DataOrIndex | None = None,
     *,
-    labels: Data | None = None,
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Report:
@@ -85,8 +75,6 @@ def report(
         The documents of the job, in any form, to show. A folder of ``neardup dedup`` contains them.
     against
         The other documents of the job, if it had two collections.
-    labels
-        Correct pairs, a file or table with ``id_a`` and ``id_b``, for precision and recall.
     read, run
         Columns of the documents, and threads.
 
@@ -112,19 +100,18 @@ def report(
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
     with open_runner(run, "report") as runner:
-        return make_report(result, own, other, labels, options, runner)
+        return make_report(result, own, other, options, runner)
 
 
 @dataclass(frozen=True)
 class _Given:
     data: ReadCollection | None
     against: ReadCollection | None
-    labels: Any = None
     hidden: HiddenText | None = None
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if an argument has no effect on this report."""
-        for name in ("data", "against", "labels"):
+        for name in ("data", "against"):
             if getattr(self, name) is not None and name not in names:
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
@@ -134,7 +121,6 @@ def make_report(
     result: Any,
     own: Sequence[Source] | None,
     other: Sequence[Source] | None,
-    labels: Any,
     options: ReportOptions,
     runner: Runner,
 ) -> Report:
@@ -144,7 +130,6 @@ def make_report(
         None
         if other is None
         else ReadCollection(other, other_columns_of(options), options.skip_bad),
-        labels,
     )
     options.check_other("against", is_given=other is not None)
     with runner.stage("report"):
@@ -224,31 +209,24 @@ def report_of_table(
         given.check_only("passages", "data", "against")
         passages = read_passages(rows, summary, has_other=given.against is not None)
         return _report_of_passages(passages, given, runner)
-    given.check_only("pairs", "data", "against", "labels")
+    given.check_only("pairs", "data", "against")
     return _report_of_pairs(read_pairs(rows, summary, is_two, name), given, runner)
 
 
 def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
-    labelled = None
-    if given.labels is not None:
-        labelled = evaluate_pairs(pairs, open_labels(given.labels, runner).decided())
-    chosen = choose_pairs(pairs, labelled)
-    places = list(chain.from_iterable(chosen.values()))
-    wanted = [set(pairs.ids_of(side, places).to_pylist()) for side in (0, 1)]
-    for _, *ids in () if labelled is None else labelled.absent():
-        for side, identifier in zip(wanted, ids, strict=True):
-            side.add(identifier)
-    own = {} if given.data is None else given.data.texts(wanted[0] | wanted[1], runner)
+    chosen = pairs.examples()
+    ids_a, ids_b = (set(pairs.ids_of(side, list(chosen))) for side in (0, 1))
+    own = {} if given.data is None else given.data.texts(ids_a | ids_b, runner)
     other = own
     if pairs.is_two_sided:
-        other = {} if given.against is None else given.against.texts(wanted[1], runner)
+        other = {} if given.against is None else given.against.texts(ids_b, runner)
 
     def find(side: str, identifier: str) -> Document | None:
         found = (own if side == "a" else other).get(identifier)
         return found and Document(identifier, found.file, found.row, found.text)
 
     advice = _ADVICE_OF_TWO if pairs.is_two_sided else _ADVICE.format("TABLE")
-    return pairs_report(pairs, labelled, chosen, find, advice)
+    return pairs_report(pairs, chosen, find, advice)
 
 
 def _report_of_passages(passages: PassageTable, given: _Given, runner: Runner) -> Report:
@@ -325,7 +303,6 @@ def review(
     data: Data | None = None,
     against: DataOrIndex | None = None,
     *,
-    labels: Data | None = None,
     limit: int = 20_000,
     columns: ColumnNames | None = None,
     read: ReadOptions | None = None,
@@ -334,8 +311,8 @@ def review(
     """Make a page to judge pairs as same or different.
 
     Pairs may also be judged unsure. The page shows both documents of a pair side by side, field by
-    field, with differences marked, the least certain pair first. It keeps the judgements in the
-    browser, and exports them as a CSV file for ``labels`` of this function and of ``report``.
+    field, with differences marked, the least similar pair first. It keeps the judgements in the
+    browser, and exports them as a CSV file.
 
     Parameters
     ----------
@@ -347,12 +324,8 @@ def review(
         of both documents, as added by ``columns`` of ``find_pairs``.
     against
         The other documents of the job, if it had two collections.
-    labels
-        Pairs that were judged before, such as an exported file of a review page. The page begins
-        with these labels, and with the pairs near the best threshold by them.
     limit
-        Maximum pairs of the page, the nearest to the best threshold by ``labels``, or to the
-        similarity that separates two groups (Otsu). All labelled pairs are included.
+        Maximum pairs of the page, the least similar first.
     columns
         Columns of the documents to show. None: all but the ids, the text first.
     read, run
@@ -371,7 +344,7 @@ def review(
 
     Notes
     -----
-    The pairs of the page are in memory with their documents; with labels the ids of all pairs.
+    The pairs of the page are in memory with their documents.
 
     Examples
     --------
@@ -389,21 +362,18 @@ def review(
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
     with open_runner(run, "review") as runner:
-        return make_review(pairs, own, other, labels, options, runner)
+        return make_review(pairs, own, other, options, runner)
 
 
 def make_review(
     table: Any,
     own: Sequence[Source] | None,
     other: Sequence[Source] | None,
-    labels: Any,
     options: ReviewOptions,
     runner: Runner,
 ) -> Report:
     """Make the page of a table of pairs for ``review``."""
     options.check_other("against", is_given=other is not None)
-    if labels is not None:
-        _check_no_labels(own or ())
     name = str(table) if isinstance(table, str | Path) else "the table"
     rows, summary = open_table(table, runner)
     if kind_of_table(rows.schema.names, name) == "passages":
@@ -412,37 +382,30 @@ def make_review(
     if own is not None and other is not None:
         name_apart(other, own, an_id_of_others(rows))
     pairs = read_pairs(rows, summary, True if other is not None else None, name)
-    judged, labelled = None, None
-    if labels is not None:
-        judged = open_labels(labels, runner)
-        labelled = evaluate_pairs(pairs, judged.decided())
-    earlier = earlier_judgements(pairs, judged)
-    pivot = find_pivot(pairs, labelled)
-    chosen = choose_to_judge(pairs, pivot, earlier, options.limit)
-    fields = _read_fields(pairs, chosen, own, other, options, runner)
+    chosen = pairs.least_similar(options.limit)
+    fields, documents = _read_fields(pairs, chosen, own, other, options, runner)
     advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
-    notes = () if labelled is None else labelled.notes()
-    by_labels = labelled is not None and labelled.best is not None
-    return review_report(pairs, chosen, fields, (pivot, by_labels), earlier, advice, notes)
+    return review_report(pairs, chosen, fields, documents, advice)
 
 
 def _read_fields(
     pairs: PairTable,
-    chosen: Int64s,
+    chosen: Sequence[int],
     own: Sequence[Source] | None,
     other: Sequence[Source] | None,
     options: ReviewOptions,
     runner: Runner,
-) -> Fields:
+) -> tuple[Sequence[str], tuple[Rows, Rows] | None]:
+    """Return the names of the fields to show, and columns of both sides by id."""
     names = options.shown_columns or None
     if own is None and other is None:
         if names is not None:
             where = "without the documents, whose columns they are"
             raise no_effect("columns", where, "name INPUT")
-        return Fields([], None)
+        return [], None
     if names is not None:
         _check_columns(names, [*(own or ()), *(other or ())], "columns")
-    ids_a, ids_b = (set(pairs.ids_of(side, chosen).to_pylist()) for side in (0, 1))
+    ids_a, ids_b = (set(pairs.ids_of(side, chosen)) for side in (0, 1))
     if not pairs.is_two_sided:
         ids_a = ids_b = ids_a | ids_b
     columns, columns_b = columns_of(options), other_columns_of(options)
@@ -454,15 +417,16 @@ def _read_fields(
     renamed = {name_b: name for name, name_b in called.items()}
     if names is not None:
         names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
-    known: dict[str, dict[str, dict[str, Any]]] = {"a": {}, "b": {}}
+    known_a: dict[str, dict[str, Any]] = {}
+    known_b: dict[str, dict[str, Any]] = {}
     if own is not None:
-        known["a"] = ReadCollection(own, columns, options.skip_bad).rows(ids_a, names, runner)
+        known_a = ReadCollection(own, columns, options.skip_bad).rows(ids_a, names, runner)
     if not pairs.is_two_sided:
-        known["b"] = known["a"]
+        known_b = known_a
     elif other is not None:
         asked = None if names is None else [called.get(name, name) for name in names]
         found = ReadCollection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
-        known["b"] = {
+        known_b = {
             key: {
                 renamed.get(name, name): value
                 for name, value in row.items()
@@ -472,15 +436,12 @@ def _read_fields(
             for key, row in found.items()
         }
     id_columns = {columns.id or "id", columns_b.id or "id"}
-    there = dict.fromkeys(name for side in known.values() for row in side.values() for name in row)
+    rows = [*known_a.values(), *known_b.values()]
+    there = dict.fromkeys(name for row in rows for name in row)
     # Texts come first; ids are displayed anyway.
     ordered = dict.fromkeys([*(name for name in columns.texts if name in there), *there])
     shown = names or [name for name in ordered if name not in id_columns]
-
-    def find(side: str, identifier: str) -> Mapping[str, Any] | None:
-        return known[side].get(identifier)
-
-    return Fields(shown, find)
+    return shown, (known_a, known_b)
 
 
 def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
@@ -488,14 +449,6 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
         if name not in columns_there(sources, [name]):
             message = f"no column {name!r}, which {said_by} names{where_to_have(sources)}"
             raise InvalidInputError(message, path=sources[0].origin)
-
-
-def _check_no_labels(sources: Sequence[Source]) -> None:
-    """Raise if documents include labels, from several files after --labels."""
-    for source in sources:
-        if {"id_a", "id_b", LABEL} <= set(source.column_names() or ()):
-            message = "these are labels, not documents; labels are one file"
-            raise InvalidInputError(message, path=source.origin)
 
 
 def _advice(pairs: PairTable, *, is_own: bool, is_other: bool) -> str:

@@ -273,7 +273,7 @@ class ReviewOptions(AgainstOptions):
     heading = "Output"
 
     limit: int = option(
-        "Most pairs of the page, the least certain first.",
+        "Most pairs of the page, the least similar first.",
         Whole(1),
         default=20_000,
         metavar="N",

@@ -148,8 +148,6 @@ class Report:
         The rest of the page; a section without content and without ``nothing`` is left out.
     next_step
         One sentence on the next step.
-    notes
-        Lines for the person who made the page.
     parts
         Names of style sheets and scripts beside those of all pages, such as ``review``.
     """
@@ -163,11 +161,10 @@ class Report:
         sections: Sequence[Section],
         *,
         next_step: str = "",
-        notes: Sequence[str] = (),
         parts: Sequence[str] = (),
     ) -> None:
         self.kind, self.headline, self.sentences = kind, headline, tuple(sentences)
-        self.facts, self.next_step, self.notes = tuple(facts), next_step, tuple(notes)
+        self.facts, self.next_step = tuple(facts), next_step
         self.sections = tuple(each for each in sections if not each.is_empty or each.nothing)
         self._parts = tuple(parts)
 
@@ -203,7 +200,7 @@ class Report:
     def to_text(self) -> str:
         """Return headline, facts and examples as plain text."""
         facts = "; ".join(f"{fact.value} {fact.label}" for fact in self.facts)
-        lines = [self.headline, *([facts] if facts else []), *self.notes]
+        lines = [self.headline, *([facts] if facts else [])]
         for section in self.sections:
             for example in section.examples:
                 lines += ["", *example_lines(example)]

@@ -14,10 +14,8 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
-from neardup.reports.charts import banding_chart, similarity_chart
+from neardup.reports.charts import Chart, banding_chart, similarity_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents
-from neardup.reports.judgements import Labels
-from neardup.reports.labels import MOST_ERRORS, Labelled
 from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
@@ -27,6 +25,11 @@ _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
 _SCORES = ("overlap", "distance")
 # Pairs that are listed.
 _MOST_LISTED = 200
+
+_OPTIONS = (
+    *("measure", "threshold", "max_distance", "method", "predicted_recall", "blocking"),
+    *("one_to_one", "top", "bands"),
+)
 
 FindDocument = Callable[[str, str], Document | None]
 """Returns a document by its side, a or b, and its id."""
@@ -54,25 +57,20 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.places)
 
-    def ids_of(self, side: int, pairs: Sequence[int] | Int64s | None = None) -> pa.Array:
-        """Return one side's ids, of all pairs by default."""
-        numbers = self.numbers[side]
-        return self.ids.take(pa.array(numbers if pairs is None else numbers[pairs]))
-
-    @property
-    def score_name(self) -> str | None:
-        """Return the column of the scores."""
-        return next((name for name in _SCORES if name in self.rows.schema.names), None)
+    def ids_of(self, side: int, pairs: Sequence[int]) -> list[str]:
+        """Return the ids of one side of pairs."""
+        ids: list[str] = self.ids.take(pa.array(self.numbers[side][pairs])).to_pylist()
+        return ids
 
     @property
     def is_estimate(self) -> bool:
         """Return whether similarities are estimates with bounds ``low`` and ``high``."""
-        return {"low", "high"} <= set(self.rows.schema.names) and self.score_name is None
+        return {"low", "high"} <= set(self.rows.schema.names) and self.scores is None
 
     @property
     def is_by_distance(self) -> bool:
         """Return whether pairs are limited and ranked by distance."""
-        return self.score_name == "distance" and self.summary.get("max_distance") is not None
+        return "distance" in self.rows.schema.names and self.summary.get("max_distance") is not None
 
     @property
     def is_count(self) -> bool:
@@ -91,19 +89,24 @@ class PairTable:
     def stems(self) -> list[str]:
         """Return columns of both documents, without ``_a`` and ``_b``."""
         names = self.rows.schema.names
-        own = {"id_a", "low_a", "similarity"}
         stems = [name.removesuffix("_a") for name in names if name.endswith("_a")]
-        return [stem for stem in stems if f"{stem}_b" in names and f"{stem}_a" not in own]
+        return [stem for stem in stems if f"{stem}_b" in names and stem not in ("id", "low")]
+
+    def least_similar(self, most: int) -> list[int]:
+        """Return pairs in ascending order of similarity."""
+        pairs: list[int] = np.argsort(self.values, kind="stable")[:most].tolist()
+        return pairs
 
     def take(self, pairs: Sequence[int]) -> list[dict[str, Any]]:
         """Return columns of pairs, with ids as ``a`` and ``b``."""
-        found: list[dict[str, Any]] = self.rows.take(
-            self.places[np.array(pairs, np.int64)]
-        ).to_pylist()
-        sides = [self.ids_of(side, np.array(pairs, np.int64)).to_pylist() for side in (0, 1)]
-        for row, a, b in zip(found, *sides, strict=True):
-            row["a"], row["b"] = a, b
-        return found
+        found = self.rows.take(self.places[np.array(pairs, np.int64)]).to_pylist()
+        sides = (self.ids_of(side, pairs) for side in (0, 1))
+        return [row | {"a": a, "b": b} for row, a, b in zip(found, *sides, strict=True)]
+
+    def examples(self) -> dict[int, str]:
+        """Choose titled pairs from the threshold to equal texts."""
+        exact = 0.0 if self.is_by_distance else np.inf if self.is_count else 1.0
+        return choose_rows(self.values, self.numbers, exact=exact)
 
 
 def read_pairs(
@@ -155,107 +158,30 @@ def read_pairs(
     return PairTable(rows, places, ids, (a, b), values, scored, is_two_sided, summary)
 
 
-def evaluate_pairs(pairs: PairTable, labels: Labels) -> Labelled:
-    """Evaluate pairs by labels, in either direction within one collection.
-
-    A pair that the table has in both directions counts once, with the higher of its values.
-    """
-    every = pa.concat_arrays([pairs.ids, labels.ids_a, labels.ids_b]).dictionary_encode()
-    numbers = every.indices.to_numpy().astype(np.int64)
-    of_both = np.split(numbers[len(pairs.ids) :], 2)
-    in_pairs = pairs.numbers
-    if not pairs.is_two_sided:
-        in_pairs = (np.concatenate(in_pairs),) * 2
-    strange = [~np.isin(*sides) for sides in zip(of_both, in_pairs, strict=True)]
-    strangers = [
-        ids[int(np.argmax(is_strange))].as_py()
-        for ids, is_strange in zip((labels.ids_a, labels.ids_b), strange, strict=True)
-        if is_strange.any()
-    ]
-    stranger = next(iter(strangers), "")
-    if len(labels.ids_a) and len(pairs) and np.all(strange):
-        message = (
-            f"labels and pairs have no document in common: labels name {stranger!r}, "
-            f"pairs {pairs.ids_of(0, [0])[0].as_py()!r}; find pairs with the ids of the labels "
-            "(--id-column)"
-        )
-        raise InvalidInputError(message)
-
-    def joined(a: Int64s, b: Int64s) -> Int64s:
-        if not pairs.is_two_sided:
-            a, b = np.minimum(a, b), np.maximum(a, b)
-        return a * len(every.dictionary) + b
-
-    of_labels = joined(of_both[0], of_both[1])
-    of_pairs = joined(*(each.astype(np.int64) for each in pairs.numbers))
-    known, firsts, which = np.unique(of_labels, return_index=True, return_inverse=True)
-    if labels.is_right is not None:
-        differing = np.flatnonzero(labels.is_right != labels.is_right[firsts][which])
-        if len(differing):
-            a, b = (side[int(differing[0])].as_py() for side in (labels.ids_a, labels.ids_b))
-            message = f"labels have the pair {a!r}, {b!r} as yes and, the other way round, as no"
-            raise InvalidInputError(message)
-    right = known if labels.is_right is None else known[labels.is_right[firsts]]
-    order = np.argsort(-pairs.values, kind="stable")
-    # The first of several rows of one pair has the highest value.
-    judged = order[np.sort(np.unique(of_pairs[order], return_index=True)[1])]
-    if labels.is_right is not None:
-        judged = judged[np.isin(of_pairs[judged], known)]
-    is_missing = np.isin(of_labels, right) & ~np.isin(of_labels, of_pairs)
-    missing = np.intersect1d(np.flatnonzero(is_missing), firsts)
-    absent = (ids.take(pa.array(missing[:MOST_ERRORS])) for ids in (labels.ids_a, labels.ids_b))
-    return Labelled(
-        judged,
-        pairs.values[judged],
-        np.isin(of_pairs[judged], right),
-        len(right),
-        list(zip(*(ids.to_pylist() for ids in absent), strict=True)),
-        len(missing),
-        labels.is_right is not None,
-        stranger,
-        int(np.any(strange, axis=0).sum()),
-        pairs.is_by_distance,
-    )
-
-
-def choose_pairs(pairs: PairTable, labelled: Labelled | None) -> dict[str, dict[int, str]]:
-    """Choose pairs with shown texts: examples, and labelled errors.
-
-    Titles by pair, in groups by the name of their section.
-    """
-    exact = 0.0 if pairs.is_by_distance else np.inf if pairs.is_count else 1.0
-    chosen = {"examples": choose_rows(pairs.values, pairs.numbers, exact=exact), "labels": {}}
-    if labelled is not None:
-        chosen["labels"] = labelled.errors()
-    return chosen
-
-
 def pairs_report(
-    pairs: PairTable,
-    labelled: Labelled | None,
-    chosen: Mapping[str, Mapping[int, str]],
-    find: FindDocument,
-    advice: str,
+    pairs: PairTable, chosen: Mapping[int, str], find: FindDocument, advice: str
 ) -> Report:
     """Make the page of a table of pairs.
 
-    ``chosen`` is the result of ``choose_pairs``. ``find`` finds the documents of examples, and
-    ``advice`` is the next step if texts are missing.
+    ``chosen`` are the titled examples. ``find`` finds their documents, and ``advice`` is the next
+    step if texts are missing.
     """
     summary, n = pairs.summary, len(pairs)
-    what = "estimated pair" if pairs.is_estimate else "similar pair"
-    if "query_id" in pairs.rows.schema.names:
-        what = "match"
-    headline = counted(n, what, "matches" if what == "match" else None)
-    if all(isinstance(each, int) for each in summary.get("documents", ())):
-        documents = " and ".join(f"{each:,}" for each in summary.get("documents", ()))
-        headline += f" among {documents} documents" if documents else ""
-    facts = [Fact(f"{n:,}", "matches" if what == "match" else "pairs")]
+    is_search = "query_id" in pairs.rows.schema.names
+    noun = "match" if is_search else "estimated pair" if pairs.is_estimate else "similar pair"
+    headline = counted(n, noun, "matches" if is_search else None)
+    sizes = summary.get("documents", ())
+    if sizes and all(isinstance(each, int) for each in sizes):
+        headline += f" among {' and '.join(f'{each:,}' for each in sizes)} documents"
+    facts = [Fact(f"{n:,}", "matches" if is_search else "pairs")]
     for side in range(2 if pairs.is_two_sided else 1):
         numbers = pairs.numbers[side : side + 1] if pairs.is_two_sided else pairs.numbers
         of = f" of side {'ab'[side]}" if pairs.is_two_sided else ""
         facts.append(Fact(f"{len(np.unique(numbers)):,}", f"documents{of} in a pair"))
-    examples = _examples(pairs, chosen["examples"], find)
+    examples = [
+        _example(pairs, f"{title}: {_describe(pairs, pair)}", row, find)
+        for (pair, title), row in zip(chosen.items(), pairs.take(list(chosen)), strict=True)
+    ]
     lacks = any(not (each.differences.a or each.differences.b) for each in examples)
     sections = [
         Section(
@@ -268,37 +194,22 @@ def pairs_report(
             "pairs",
             "Similarities",
             charts=[each for each in (_values_chart(pairs), banding_chart(summary)) if each],
-            tables=[_list_pairs(pairs, labelled)] if n else [],
+            tables=[_list_pairs(pairs)] if n else [],
             nothing="No pair was found.",
         ),
+        options_section(summary, _OPTIONS),
     ]
-    notes: Sequence[str] = ()
-    if labelled is not None:
-        facts += labelled.facts()
-        errors = _examples(pairs, chosen["labels"], find)
-        missing = [
-            _example(title, {"a": a, "b": b}, "", find, is_code(summary))
-            for title, a, b in labelled.absent()
-        ]
-        sections.insert(1, replace(labelled.section(), examples=[*errors, *missing]))
-        notes = labelled.notes()
-    names = ("measure", "threshold", "max_distance", "method", "predicted_recall", "blocking")
-    sections.append(options_section(summary, (*names, "one_to_one", "top", "bands")))
     step = (
         "If the least similar examples are wrong, raise `--threshold`; if they are right, lower it."
     )
     if lacks:
         step = advice
-    elif labelled is not None and labelled.best is not None:
-        step = f"Run pairs again with `--threshold {labelled.best_value:g}`, or judge more pairs."
     elif not n:
         step = "A lower `--threshold` finds more; `--top 20` lists the most similar pairs."
-    return Report(
-        "pairs", headline, _sentences(pairs), facts, sections, next_step=step, notes=notes
-    )
+    return Report("pairs", headline, _sentences(pairs), facts, sections, next_step=step)
 
 
-def _values_chart(pairs: PairTable) -> Any:
+def _values_chart(pairs: PairTable) -> Chart | None:
     if pairs.is_by_distance:
         limit = pairs.summary["max_distance"]
         return similarity_chart(-pairs.values, limit, "pairs", axis="distance")
@@ -306,67 +217,41 @@ def _values_chart(pairs: PairTable) -> Any:
     return similarity_chart(pairs.similarities, pairs.summary.get("threshold"), "pairs", axis=axis)
 
 
-def _list_pairs(pairs: PairTable, labelled: Labelled | None) -> Table:
-    start = None if labelled is None or labelled.best is None else labelled.best_rank
-    distances = pairs.values if start is None else np.abs(pairs.values - start)
-    order = np.argsort(distances, kind="stable")[:_MOST_LISTED].tolist()
+def _list_pairs(pairs: PairTable) -> Table:
+    order = pairs.least_similar(_MOST_LISTED)
     head = ["a", "b", "distance" if pairs.is_by_distance else "similarity"]
-    if pairs.score_name == "overlap" and not pairs.is_count:
+    columns: list[Sequence[Cell]] = [
+        *([shortened(name) for name in pairs.ids_of(side, order)] for side in (0, 1)),
+        pairs.similarities[order].tolist(),
+    ]
+    if pairs.is_by_distance or pairs.is_count:
+        columns[2] = np.abs(pairs.values[order]).astype(np.int64).tolist()
+    elif pairs.scores is not None and "overlap" in pairs.rows.schema.names:
         head.append("shingles in common")
-    rows: list[Sequence[Cell]] = []
-    sides = [pairs.ids_of(side, order).to_pylist() for side in (0, 1)]
-    for pair, a, b in zip(order, *sides, strict=True):
-        value: Cell = float(pairs.similarities[pair])
-        if pairs.is_by_distance or pairs.is_count:
-            value = int(abs(pairs.values[pair]))
-        score = [] if len(head) < 4 or pairs.scores is None else [int(pairs.scores[pair])]
-        rows.append((shortened(a), shortened(b), value, *score))
-    title = "Pairs, the least similar first"
-    if start is not None:
-        title = "Pairs, the nearest to the best threshold first"
-    left = len(pairs) - len(rows)
+        columns.append(pairs.scores[order].tolist())
+    left = len(pairs) - len(order)
     note = f"{left:,} more pairs are in the table." if left else ""
-    return Table(title, head, rows, note)
+    rows = list(zip(*columns, strict=True))
+    return Table("Pairs, the least similar first", head, rows, note)
 
 
-def _examples(pairs: PairTable, chosen: Mapping[int, str], find: FindDocument) -> list[Example]:
-    return [
-        _example(
-            f"{title}: {_describe(pairs, pair)}",
-            row,
-            _columns_of(pairs, row),
-            find,
-            is_code(pairs.summary),
-        )
-        for (pair, title), row in zip(chosen.items(), pairs.take(list(chosen)), strict=True)
-    ]
-
-
-def _example(
-    title: str, row: Mapping[str, Any], columns: Any, find: FindDocument, is_code: bool
-) -> Example:
-    known = [find(side, row[side]) for side in "ab"]
-    documents = [
-        Document(row[side], None, None, None) if document is None else document
-        for side, document in zip("ab", known, strict=True)
-    ]
-    if None in known and columns:
+def _example(pairs: PairTable, title: str, row: Mapping[str, Any], find: FindDocument) -> Example:
+    columns = [(stem, (row[f"{stem}_a"], row[f"{stem}_b"])) for stem in pairs.stems]
+    known = {side: find(side, row[side]) for side in "ab"}
+    documents = [known[side] or Document(row[side], None, None, None) for side in "ab"]
+    if None in known.values() and columns:
         # Without the documents, the columns of the table are compared.
         texts = (
             "\n".join(f"{stem}: {'' if pair[k] is None else pair[k]}" for stem, pair in columns)
             for k in (0, 1)
         )
         documents = [replace(d, text=t) for d, t in zip(documents, texts, strict=True)]
-        columns = ()
+        columns = []
     note = "; ".join(
         f"{stem}: {shortened(str(a), 60)} | {shortened(str(b), 60)}" for stem, (a, b) in columns
     )
-    example = compare_documents(title, *documents, note=note, is_code=is_code)
+    example = compare_documents(title, *documents, note=note, is_code=is_code(pairs.summary))
     return replace(example, are_equals=True)
-
-
-def _columns_of(pairs: PairTable, row: Mapping[str, Any]) -> list[tuple[str, tuple[Any, Any]]]:
-    return [(stem, (row[f"{stem}_a"], row[f"{stem}_b"])) for stem in pairs.stems]
 
 
 def _describe(pairs: PairTable, pair: int) -> str:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.reading.catalogue import Catalogue
-    from neardup.reports.judgements import Judgements
 
 
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
@@ -99,21 +98,11 @@ _WHOLE = (*_PLACES, "overlap", "distance")
 _SHARES = ("similarity", "low", "high")
 
 
-def open_labels(data: Any, runner: Runner) -> Judgements:
-    """Read people's judgements of pairs, from any form of table."""
-    from neardup.reports.judgements import read_judgements
-
-    rows, _ = open_table(data, runner, are_labels=True)
-    return read_judgements(rows.to_table(), data)
-
-
-def open_table(
-    data: Any, runner: Runner, *, are_labels: bool = False
-) -> tuple[TableRows, dict[str, Any] | None]:
+def open_table(data: Any, runner: Runner) -> tuple[TableRows, dict[str, Any] | None]:
     """Open a job's table, with its description if present.
 
-    Positions are integers and similarities shares, null if unknown. Labels need only the id
-    columns. Parquet is read in place, as often as rows are requested, other formats into memory.
+    Positions are integers and similarities shares, null if unknown. Parquet is read in place, as
+    often as rows are requested, other formats into memory.
     """
     sources = resolve_tables(data)
     name = str(data) if isinstance(data, str | Path) else "the table"
@@ -128,10 +117,8 @@ def open_table(
         rows = _read_rows(sources, runner)
 
     def finish(table: pa.Table, start: int) -> pa.Table:
-        if not are_labels:
-            table = _with_numbers(table, name)
-        wanted = _IDS if are_labels else (*_IDS, *_PLACES)
-        _check_complete(table, wanted, name, start)
+        table = _with_numbers(table, name)
+        _check_complete(table, (*_IDS, *_PLACES), name, start)
         return table
 
     schema = finish(rows.schema.empty_table(), 0).schema

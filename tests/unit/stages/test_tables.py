@@ -11,7 +11,6 @@ from neardup.errors import InvalidInputError
 from neardup.files import parquet
 from neardup.runs.runner import Runner
 from neardup.stages.tables import (
-    open_labels,
     open_table,
 )
 
@@ -55,11 +54,10 @@ def test_read_table__what_is_no_number(tmp_path):
         read_table(tmp_path / "pairs.csv", Runner(1))
 
 
-@pytest.mark.parametrize("read", [read_table, open_labels])
-def test_read_table__without_an_id(read):
+def test_read_table__without_an_id():
     given = pa.table({"id_a": ["x", "y"], "id_b": ["y", None], "similarity": [0.5, 0.5]})
     with pytest.raises(InvalidInputError, match="row 2 has no 'id_b'"):
-        read(given, Runner(1))
+        read_table(given, Runner(1))
 
 
 def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):

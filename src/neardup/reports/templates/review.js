@@ -9,7 +9,7 @@
   const format = (number) => number.toLocaleString("en");
   const note = byId("note"), listing = document.querySelector("#pairs .listing");
   const verdicts = [...document.querySelectorAll("[data-verdict]")];
-  const labels = pairs.map((pair) => pair[5]), notes = pairs.map((pair) => pair[6]);
+  const labels = pairs.map(() => 0), notes = pairs.map(() => "");
   const rows = JSON.parse(byId(`${listing.id}-rows`).textContent).rows;
   const past = [];
   let at = 0;

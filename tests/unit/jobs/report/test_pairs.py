@@ -1,16 +1,13 @@
-"""The page of pairs says what the table has, with texts and labels or without."""
+"""The page of pairs says what the table has, with texts or without."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 
-import pyarrow as pa
-
 import neardup
 from tests.calls import grouped
 from tests.each import each_of
-from tests.oracles.evaluation import figures
 
 LEFT = [
     {"id": "f1", "text": "art delis restaurant", "city": "la"},
@@ -25,12 +22,6 @@ RIGHT = [
     {"id": "z4", "text": "palm", "city": "la"},
     {"id": "z5", "text": "grill of the moon", "city": "la"},
 ]
-RIGHT_PAIRS = [("f1", "z1"), ("f2", "z2"), ("f3", "z3"), ("f4", "z9")]
-
-
-def labels_of(pairs, **more):
-    a, b = zip(*pairs, strict=True)
-    return pa.table({"id_a": a, "id_b": b, **more})
 
 
 def found(left=LEFT, right=RIGHT, **options):
@@ -38,15 +29,10 @@ def found(left=LEFT, right=RIGHT, **options):
     return neardup.find_pairs(left, right, **grouped(**chosen))
 
 
-def page_of(result, own=LEFT, other=RIGHT, labels=None):
-    against = None if other is None else other
-    return (
-        neardup.report(
-            result, own, against=against, labels=labels, read=neardup.ReadOptions(id_column="id")
-        ).html
-        if own is not None
-        else neardup.report(result, labels=labels).html
-    )
+def page_of(result, own=LEFT, other=RIGHT):
+    if own is None:
+        return neardup.report(result).html
+    return neardup.report(result, own, other, read=neardup.ReadOptions(id_column="id")).html
 
 
 def text_of(page):
@@ -93,9 +79,9 @@ def test_report__without_texts():
 def test_report__of_every_kind(options):
     result = found(**options)
     assert len(result) > 0
-    text = text_of(page_of(result, labels=labels_of(RIGHT_PAIRS)))
+    text = text_of(page_of(result))
     assert f"{len(result):,} similar pair" in text
-    assert "Precision and recall by threshold" in text
+    assert "Pairs, the least similar first" in text
 
 
 @each_of("kind", ["minhash", "smallest", "modulo", "edit"])
@@ -107,42 +93,3 @@ def test_report__of_estimates(kind):
     text = text_of(page_of(result))
     assert "among 4 and 5 documents" in text
     assert ("Similarities are estimates" in text) == (kind != "edit")
-
-
-def test_labels__figures_as_counted():
-    """Every row of the table of thresholds is what counting gives."""
-    result = found()
-    page = page_of(result, labels=labels_of(RIGHT_PAIRS))
-    scored = [
-        (row["similarity"], (row["id_a"], row["id_b"]) in RIGHT_PAIRS)
-        for row in result.pairs.to_pylist()
-    ]
-    table = page[page.index("Figures by threshold, the best first") :]
-    rows = re.findall(r"<tr>(.*?)</tr>", table[: table.index("</table>")])[1:]
-    assert len(rows) > 3
-    thresholds = []
-    for row in rows:
-        cells = [re.sub("<.*?>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
-        threshold = min(
-            (value for value, _ in scored), key=lambda value: abs(value - float(cells[0]))
-        )
-        thresholds.append(threshold)
-        expected = figures(scored, len(RIGHT_PAIRS), threshold)
-        assert expected is not None
-        assert cells[5:] == [f"{float(share):.4f}" for share in expected]
-        assert int(cells[1]) == sum(value >= threshold for value, _ in scored)
-    # The best threshold comes first.
-    best = max(figures(scored, len(RIGHT_PAIRS), value)[2] for value in thresholds)
-    assert figures(scored, len(RIGHT_PAIRS), thresholds[0])[2] == best
-    text = text_of(page)
-    assert "1 of them are not in the table and count as missed" in text
-    wrong, missing = text.index("Found, but wrong"), text.index("Right, but not in the table")
-    assert wrong < missing
-
-
-def test_labels__that_say_which_are_wrong():
-    """Only pairs with a label are judged."""
-    labels = labels_of([*RIGHT_PAIRS[:2], ("f2", "z5")], label=[1, 1, 0])
-    text = text_of(page_of(found(), labels=labels))
-    assert "3 labelled pairs of the table were judged, 2 of them right" in text
-    assert "Pairs without a label are left out." in text

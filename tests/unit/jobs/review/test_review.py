@@ -5,19 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.outputs.tables import TableRows
-from neardup.reports.pairs import read_pairs
-from neardup.reports.review import find_pivot
 from tests.calls import grouped
-from tests.oracles import reviewing
 
 OURS = [
     {"id": "s1", "title": "The LHAM access method", "year": 2000, "tags": ["db"]},
@@ -45,64 +38,14 @@ def shown(page) -> list[str]:
     return [pair[0] for pair in content(page)["pairs"]]
 
 
-@given(st.lists(st.integers(0, 40), min_size=2, max_size=60).filter(lambda x: len({*x}) > 1))
-def test_find_pivot__spreads_most(numbers):
-    """No value parts them better, but for what is within a bar of the histogram."""
-    values = [number / 40 for number in numbers]
-    rows = TableRows.of_table(pairs_of(values))
-    found = find_pivot(read_pairs(rows, None), None)
-    assert min(values) < found < max(values)
-    best = max(reviewing.spread(values, value) for value in values)
-    width = (max(values) - min(values)) / 512
-    assert float(reviewing.spread(values, found)) >= float(best) * (1 - 8 * width) - 1e-12
-
-
-@pytest.mark.parametrize("value", [0.9, 0.3, 1 - 2**-53])
-@pytest.mark.parametrize("steps", [1, 2, 600])
-def test_find_pivot__of_values_that_differ_by_rounding(value, steps):
-    """Similarities are finer than a 512th of what lies between them."""
-    others = [value + k * np.spacing(value) for k in range(steps + 1)]
-    rows = TableRows.of_table(pairs_of(others))
-    assert value <= find_pivot(read_pairs(rows, None), None) <= others[-1]
-
-
 SIMILARITIES = [0.2, 0.9, 0.5, 0.45, 0.95, 0.25]
 
 
-def test_review__the_least_certain_pairs():
-    """The value that parts the pairs in two is between 0.5 and 0.9, nearest to these."""
+def test_review__the_least_similar_pairs():
     page = neardup.review(pairs_of(SIMILARITIES), limit=3)
-    assert sorted(shown(page)) == ["a1", "a2", "a3"]
+    assert shown(page) == ["a0", "a5", "a3"]
     assert "3 of 6 pairs are left out" in page.html
     assert len(shown(neardup.review(pairs_of(SIMILARITIES)))) == 6
-
-
-def test_review__near_the_threshold_of_labels():
-    labels = pa.table(
-        {
-            "id_a": ["a2", "a3", "b0"],
-            "id_b": ["b2", "b3", "a0"],
-            "label": ["yes", "no", "unsure"],
-            "note": ["", "which?", ""],
-        }
-    )
-    page = neardup.review(pairs_of(SIMILARITIES), labels=labels, limit=4)
-    assert "pairs near the similarity 0.5, the best threshold by the labels" in page.html
-    # Those that were judged, exchanged or not, and then the nearest to 0.5.
-    assert {pair[0]: tuple(pair[5:]) for pair in content(page)["pairs"]} == {
-        "a0": (3, ""),
-        "a2": (1, ""),
-        "a3": (2, "which?"),
-        "a5": (0, ""),
-    }
-    assert page.headline == "3 pairs judged, 1 to judge"
-
-
-def test_review__of_two_collections_sides_are_not_exchanged():
-    labels = pa.table({"id_a": ["b0", "a1"], "id_b": ["a0", "b1"], "label": ["1", "0"]})
-    rows = {"a": [{"id": f"a{k}"} for k in range(6)], "b": [{"id": f"b{k}"} for k in range(6)]}
-    page = neardup.review(pairs_of(SIMILARITIES), rows["a"], against=rows["b"], labels=labels)
-    assert {pair[0]: pair[5] for pair in content(page)["pairs"] if pair[5]} == {"a1": 2}
 
 
 def test_review__fields_of_both():
@@ -141,18 +84,17 @@ def test_review__long_texts_are_cut_to_their_differences():
 
 def test_review__key_is_of_the_content():
     """Judgements are those of these pairs."""
-    first, again, other, limited, labelled = (
+    first, again, other, limited = (
         content(page)["key"]
         for page in (
             neardup.review(pairs_of(SIMILARITIES)),
             neardup.review(pairs_of(SIMILARITIES)),
             neardup.review(pairs_of([*SIMILARITIES[:-1], 0.3])),
             neardup.review(pairs_of(SIMILARITIES), limit=2),
-            neardup.review(pairs_of(SIMILARITIES), labels=pairs_of(SIMILARITIES[:2])),
         )
     )
     assert first == again
-    assert len({first, other, limited, labelled}) == 4
+    assert len({first, other, limited}) == 3
 
 
 def test_review__of_estimates_and_matches(tmp_path):
@@ -185,6 +127,3 @@ def test_review__refuses():
     passages = neardup.align(["a b c d e f g"], ["a b c d e f g"], min_tokens=5)
     with pytest.raises(InvalidInputError, match="review takes pairs"):
         neardup.review(passages)
-    none = pa.table({"id_a": ["x"], "id_b": ["y"], "label": ["yes"]})
-    with pytest.raises(InvalidInputError):
-        neardup.review(pairs, labels=none)
