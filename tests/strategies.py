@@ -33,7 +33,7 @@ options = st.builds(
     strip_accents=st.booleans(),
 )
 
-kinds = st.sampled_from(["words", "whitespace", "characters", "lines", "bytes"])
+kinds = st.sampled_from(["words", "whitespace", "characters", "bytes"])
 
 # Few different words, so that shingles repeat within and between texts.
 small_texts = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)

@@ -40,7 +40,7 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--tokenizer word",
-            "--tokenizer must be one of words, whitespace, characters, lines, bytes, code, "
+            "--tokenizer must be one of words, whitespace, characters, bytes, code, "
             "code:LANGUAGE, a tokenizer.json file or a function, got 'word'",
         ),
         (

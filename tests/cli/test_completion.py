@@ -73,7 +73,7 @@ def test_options_and_values(offered, line, expected):
     [
         *("dedup x", "dedup a x", "dedup -o x", "dedup a --against x", "pairs x"),
         *("align x", "align a --against x", "search x", "search idx x", "sketch x"),
-        *("sketch --idf-from x", "estimate x", "estimate a x", "compare x", "compare a x"),
+        *("estimate x", "estimate a x", "compare x", "compare a x"),
         *("drop x", "drop a --named-in x", "index build x", "index build idx x"),
         *("index add idx x", "index info x", "index remove idx --ids x", "compare a b --report x"),
     ],

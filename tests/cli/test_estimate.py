@@ -49,7 +49,7 @@ def make(run, write_file):
 
 
 def options_of(kind):
-    more = {"weighted": (), "edit": ("--compression", 1, "--neighbourhood", 2)}
+    more = {"weighted": (), "edit": ("--compression", 1)}
     return ("--kind", kind, *more.get(kind, ("--ngram", 1)))
 
 

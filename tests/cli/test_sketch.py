@@ -26,15 +26,8 @@ KINDS = {
         {"modulus": 3, "occurrences": "numbered"},
     ),
     "edit": (
-        "--compression 2 --neighbourhood 3 --hash sum --letters 9 --residue 1 --casefold",
-        {
-            "compression": 2,
-            "neighbourhood": 3,
-            "hash": "sum",
-            "letters": 9,
-            "residue": 1,
-            "casefold": True,
-        },
+        "--compression 2 --casefold",
+        {"compression": 2, "casefold": True},
     ),
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -89,7 +82,7 @@ def test_sketch__an_id_in_two_files(fails, here, write_file):
     assert not list(here.glob("*.parquet"))
 
 
-@pytest.mark.parametrize("role", ["input", "idf-from", "folder"])
+@pytest.mark.parametrize("role", ["input", "folder"])
 def test_sketch__never_replaces_an_input(run, here, rows, role):
     (here / "data").mkdir()
     path = here / "data" / "in.parquet"
@@ -98,10 +91,6 @@ def test_sketch__never_replaces_an_input(run, here, rows, role):
     command = {
         "input": ["sketch", path],
         "folder": ["sketch", here / "data"],
-        "idf-from": [
-            *("sketch", "rows.jsonl", "--kind", "weighted"),
-            *("--idf", "smooth", "--idf-from", path),
-        ],
     }[role]
     outcome = run(*command, "-o", path, "--overwrite")
     assert outcome.code == 1
@@ -114,20 +103,6 @@ def save(here, name):
 
     pq.write_table(pa.table({"text": ["one", "two"]}), here / name)
     return here / name
-
-
-def test_sketch__idf_from(run, here, rows, write_file):
-    write_file("more.txt", "one two\nthree\nfour\n")
-    write_file("rest.txt", "five\n")
-    weights = ("--kind", "weighted", "--idf", "standard", "--document", "line")
-    others = ("--idf-from", "more.txt", "--idf-from", "rest.txt")
-    assert run("sketch", "rows.jsonl", *weights, *others, "-o", "a.parquet").code == 0
-    expected = neardup.sketch(
-        [row["text"] for row in ROWS],
-        kind="weighted",
-        text=neardup.TextOptions(idf="standard", idf_from=["one two", "three", "four", "five"]),
-    )
-    assert neardup.Sketches.read("a.parquet").scheme == expected.scheme
 
 
 @pytest.mark.parametrize(
@@ -148,10 +123,6 @@ def test_sketch__idf_from(run, here, rows, write_file):
         (
             "rows.jsonl -o a.parquet --kind modulo --size 9 --modulus 2",
             "--size has no effect with a --modulus; leave it out, or leave out --modulus",
-        ),
-        (
-            "rows.jsonl -o a.parquet --kind weighted --idf-from rows.jsonl",
-            "--idf-from has no effect with --idf unary; leave it out, or choose another --idf",
         ),
     ],
 )

@@ -8,7 +8,7 @@ A line is a case: steps with `` ; `` between them, each a command without its fi
 from __future__ import annotations
 
 MEASURES = ("jaccard", "cosine", "dice", "containment", "max-containment")
-FREQUENCIES = ("binary", "raw", "log", "squared", "saturating")
+FREQUENCIES = ("binary", "raw", "log", "squared")
 INVERSE = ("unary", "standard", "smooth", "probabilistic")
 DOCS = "docs.jsonl --id-column id -o out"
 PAIRS = "docs.jsonl --id-column id -o pairs"

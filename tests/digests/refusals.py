@@ -141,10 +141,9 @@ PASSAGES = [
 SKETCHES = [
     *(f"sketch docs.jsonl -o s.parquet {options}" for options in (
         "--num-perm 0", "--seed -1", "--size 5", "--kind edit --ngram 3", "--kind modulo --size 5 --modulus 5",
-        "--kind weighted --idf-from others.jsonl", "--kind weighted --size 4", "--kind cosine",
-        "--kind edit --compression 0", "--kind edit --residue 3", "--kind modulo --modulus 0",
+        "--kind weighted --size 4", "--kind cosine",
+        "--kind edit --compression 0", "--kind modulo --modulus 0",
         "--kind edit --tokenizer words", "--kind smallest --tf raw", "--text-column body",
-        "--kind edit --letters 1", "--kind edit --hash sum --letters 0",
     )),
     "sketch -o s.parquet",
     "sketch docs.jsonl",

@@ -15,7 +15,6 @@ KINDS = {
         "--num-perm 64 --ngram 2 --seed 9",
         *(f"--tf {tf}" for tf in FREQUENCIES),
         *(f"--idf {idf}" for idf in INVERSE[1:]),
-        "--tf log --idf smooth --idf-from others.jsonl --idf-from few.jsonl",
     ],
     "smallest": [
         "",
@@ -27,8 +26,7 @@ KINDS = {
     "edit": [
         "",
         "--compression 10",
-        "--compression 8 --neighbourhood 5 --hash sum --residue 3",
-        "--compression 4 --letters 2 --casefold",
+        "--compression 4 --casefold",
         "--compression 10 --unicode-form NFKC --strip-accents --seed 9",
     ],
 }

@@ -129,7 +129,7 @@ _SKETCHES = [
     "[repr(c), c.clusters, c.summary]",
     "s = neardup.sketch(rows, kind='smallest', size=64)\n"
     "neardup.cluster_sketches(s, representative='popular').clusters",
-    "s = neardup.sketch(rows, kind='weighted', tf='log', idf='smooth', idf_from=others)\n"
+    "s = neardup.sketch(rows, kind='weighted', tf='log', idf='smooth')\n"
     "s.write('s.parquet')\nt = neardup.Sketches.read('s.parquet')\n"
     "neardup.estimate(t, 's.parquet', threshold=0.7, workers=1)",
     "s = neardup.sketch(rows)\n"

@@ -20,7 +20,6 @@ TERM_WEIGHTS = {
     "binary": lambda f: float(f > 0),
     "log": lambda f: log1p(f),
     "squared": lambda f: float(f * f),
-    "saturating": lambda f: f / (f + 1.2) * 2.2,
 }
 # What a token of weight 1 weighs.
 ONE = 2**20

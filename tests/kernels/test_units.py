@@ -4,11 +4,10 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.kernels.text.tokens import find_sentences, find_units, trim_lines
+from neardup.kernels.text.tokens import find_sentences, find_units
 from tests.arrays import make_texts
 from tests.examples import examples
 from tests.oracles import units as oracle
-from tests.oracles.spans import in_lines
 
 SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]
 PIECE = st.sampled_from(["a", "é語", "b c", "\n", "\n\n", "\r\n", "\r", " ", "\u200b", "😀"])
@@ -76,23 +75,3 @@ def test_find_units__white_space():
     assert [found.count(doc) for doc in range(len(texts))] == [
         1 + (character.isspace()) for character in characters
     ]
-
-
-@examples(200)
-@given(texts=st.lists(TEXT | st.just("a \0 b\0"), min_size=1, max_size=3))
-def test_trim_lines__as_on_strings(texts):
-    arrays = make_texts(texts, lead="a ", trail=" \n")
-    size = sum(len(text.encode()) for text in texts)
-    trimmed = np.full(size, 7, np.uint8)
-    trim_lines(arrays.data, arrays.offsets, trimmed)
-    expected = b"".join(_without_ends(text) for text in texts)
-    assert trimmed.tobytes() == expected
-
-
-def _without_ends(text: str) -> bytes:
-    """Return a text with newlines for the bytes of all that ends lines."""
-    inside = in_lines(text)
-    return b"".join(
-        character.encode() if is_inside else b"\n" * len(character.encode())
-        for character, is_inside in zip(text, inside, strict=True)
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
 
@@ -79,16 +78,6 @@ def changed_bytes(text: str, form: str | None, *, folds: bool = False) -> set[in
     return found
 
 
-def in_lines(text: str) -> list[bool]:
-    """Tell of each character whether it is part of a line, and not white space at the end of it."""
-    found: list[bool] = []
-    for line in re.split("([\n\r\0])", text):
-        found += [
-            line not in ("\n", "\r", "\0") and i < len(line.rstrip()) for i in range(len(line))
-        ]
-    return found
-
-
 def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int]]:
     """Give the tokens of a text, each with its place in the text's bytes."""
     if kind == "bytes":
@@ -105,8 +94,6 @@ def cut(characters: Places, kind: str, options: Options) -> list[tuple[bytes, in
         roles = roles_in_words(text)
     elif kind == "whitespace":
         roles = ["gap" if c.isspace() or c == "\0" else "part" for c in text]
-    elif kind == "lines":
-        roles = ["part" if is_inside else "gap" for is_inside in in_lines(text)]
     else:
         roles = ["alone"] * len(text)
     for (character, start, stop), role in zip(characters, roles, strict=True):

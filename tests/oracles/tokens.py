@@ -89,18 +89,8 @@ def roles_in_words(text: str) -> list[str]:
     return roles
 
 
-def fold_all(text: str, options: Options) -> str:
-    return "".join(fold(character, options) for character in text)
-
-
-def split_lines(text: str) -> list[str]:
-    for end in ("\r\n", "\r", "\0"):
-        text = text.replace(end, "\n")
-    return text.split("\n")
-
-
 def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
-    """Cut a text into tokens of folded UTF-8: words, whitespace, lines, characters or bytes."""
+    """Cut a text into tokens of folded UTF-8: words, whitespace, characters or bytes."""
     if kind == "bytes":
         return [bytes([byte]) for byte in text.encode()]
     if options.unicode_form is not None:
@@ -108,9 +98,6 @@ def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
     if kind == "characters":
         folded = [fold(character, options) for character in text]
         return [part.encode() for part in "".join(folded)]
-    if kind == "lines":
-        lines = [fold_all(line.rstrip(), options) for line in split_lines(text)]
-        return [line.encode() for line in lines if line]
     tokens, current, is_alone = [], "", False
     if kind == "words":
         roles = roles_in_words(text)

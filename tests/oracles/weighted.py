@@ -108,8 +108,6 @@ def term_frequency(tf: str, f: float) -> Decimal:
             return (1 + Decimal(f)).ln()
         if tf == "squared":
             return Decimal(f) * Decimal(f)
-        if tf == "saturating":
-            return Decimal(f) / (Decimal(f) + Decimal("1.2")) * Decimal("2.2")
         assert tf == "raw"
         return Decimal(f)
 

@@ -30,8 +30,8 @@ KINDS = [
     {"kind": "smallest", "ngram": 1, "size": 8},
     {"kind": "modulo", "ngram": 1, "size": 22},
     {"kind": "modulo", "ngram": 1, "modulus": 2},
-    {"kind": "edit", "compression": 1, "neighbourhood": 2},
-    {"kind": "edit", "compression": 2, "neighbourhood": 3, "letters": 2},
+    {"kind": "edit", "compression": 1},
+    {"kind": "edit", "compression": 2},
 ]
 kinds = pytest.mark.parametrize(
     "options", KINDS, ids=lambda options: " ".join(map(str, options.values()))

@@ -35,7 +35,6 @@ WORDS = list(dict.fromkeys(random_words(random.Random(4), 5000)))[:4000]
 WEIGHTINGS = [
     ("log", "smooth"),
     ("squared", "standard"),
-    ("saturating", "unary"),
     ("raw", "probabilistic"),
 ]
 

@@ -20,7 +20,7 @@ from tests.strategies import any_text, small_texts
 text_lists = st.lists(st.one_of(small_texts, any_text), max_size=6)
 ngrams = st.integers(1, 7)
 readings = st.sampled_from(["set", "numbered"])
-names = st.sampled_from(["words", "whitespace", "characters", "lines", "bytes"])
+names = st.sampled_from(["words", "whitespace", "characters", "bytes"])
 
 
 def lists_of(sets: ShingleSets) -> list[list[int]]:

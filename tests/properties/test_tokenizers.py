@@ -76,8 +76,6 @@ def test_hash_tokens__unicode_form_of_every_character(form):
         ("words", "ﬁx Ⅳ", Options(casefold=False, unicode_form="NFKC"), ["fix", "IV"]),
         ("words", "  \t\n…", Options(), []),
         ("whitespace", "It's  \u2003a-b\0c", Options(casefold=False), ["It's", "a-b", "c"]),
-        ("lines", "  a \t\r\n \n\nB c\u3000\0 d", Options(), ["  a", "b c", " d"]),
-        ("lines", " \u2003\n\r", Options(casefold=False), []),
         ("characters", "a b", Options(casefold=False), ["a", " ", "b"]),
         ("characters", "Aé", Options(), ["a", "é"]),
     ],

@@ -131,7 +131,6 @@ CASES = [
     _named("words"),
     _named("whitespace"),
     _named("characters"),
-    _named("lines"),
     _named("bytes", normalises=False),
     Case(
         "code",

@@ -54,7 +54,7 @@ class PairCommandOptions(
 ):
     """Options of ``neardup pairs``."""
 
-    in_python = frozenset({"seed", "occurrences", "tf", "idf_from", "num_perm", "bands"})
+    in_python = frozenset({"seed", "occurrences", "tf", "num_perm", "bands"})
 
 
 @job_command("pairs", PairCommandOptions, INPUTS, epilog=_EPILOG)
@@ -81,14 +81,13 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
         resolve_paths,
         inputs,
         against,
-        options.idf_from,
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
         call.check_spark()
     output = TableOutput(call)
     folder = None if job.index is None else job.index.folder
-    read = origins_of(*(each or () for each in (job.left, job.right, job.counted)))
+    read = origins_of(*(each or () for each in (job.left, job.right)))
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
     key = job.key(call.runner) if folder is None or call.is_on_spark else None
     with call.working(output.place, key) as workspace:

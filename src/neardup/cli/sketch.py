@@ -49,7 +49,7 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     reader owns.
     """
     from neardup.files.destinations import check_apart, size_of
-    from neardup.files.inputs import origins_of, resolve_paths
+    from neardup.files.inputs import origins_of
     from neardup.jobs.sketch import write_sketches
     from neardup.outputs.tables import check_table_file
     from neardup.sketches.registry import make_maker
@@ -62,16 +62,13 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     check_table_file(output, overwrite=given.overwrite)
     hold(output, overwrite=given.overwrite)
     sources = call.sources(inputs, options)
-    counted_files: Any = options.idf_from
-    weighing = resolve_paths(counted_files, options) if counted_files else None
-    check_apart(output, origins_of(sources, weighing or ()))
+    check_apart(output, origins_of(sources))
     with call.display:
         summary = write_sketches(
             sources,
             options,
             output,
             overwrite=given.overwrite,
-            idf_sources=weighing,
             runner=call.runner,
         )
     size = size_of(output)
@@ -189,9 +186,7 @@ def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
         name = summary["measure"] if "containment" in summary["measure"] else "similarity"
         asked.append(f"an estimated {name} >= {summary['threshold']:g}")
     if summary["super_shingles"] is not None:
-        asked.append(
-            f"at least {summary['super_shingles']} of {summary['bands']} super-shingles in common"
-        )
+        asked.append(f"at least {summary['super_shingles']} super-shingles in common")
     condition = f" with {' and '.join(asked)}" if asked else ""
     lines = [f"{documents}, sketches of kind {summary['kind']}"]
     lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")

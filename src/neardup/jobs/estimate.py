@@ -243,9 +243,6 @@ def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | N
     """Make the rule of super-shingles, None without, and check its options."""
     least = given.super_shingles
     if least is None:
-        if given.bands is not None:
-            remedy = "give super_shingles"
-            raise no_effect("bands", "without super_shingles", remedy, "super_shingles")
         return None
     if not isinstance(kind, MinHashScheme):
         message = (
@@ -253,18 +250,17 @@ def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | N
             "super_shingles, or make such sketches"
         )
         raise InvalidParameterError(message, "super_shingles")
-    usual = SuperShingleRule()
-    groups, rows = (usual.groups, usual.rows) if given.bands is None else map(int, given.bands)
-    if least > groups:
-        message = f"super_shingles must lie between 1 and the {groups} bands, got {least}"
+    rule = SuperShingleRule(least=least)
+    if least > rule.groups:
+        message = f"super_shingles must lie between 1 and {rule.groups}, got {least}"
         raise InvalidParameterError(message, "super_shingles")
-    if groups * rows > kind.num_perm:
+    if rule.groups * rule.rows > kind.num_perm:
         message = (
-            f"bands * rows must be at most the {kind.num_perm} min-hashes of a sketch, got "
-            f"{groups} * {rows}; make sketches with a larger num_perm, or give smaller bands"
+            f"super_shingles need {rule.groups * rule.rows} min-hashes of a sketch, got "
+            f"{kind.num_perm}; make sketches with a larger num_perm"
         )
-        raise InvalidParameterError(message, "bands", "num_perm")
-    return SuperShingleRule(groups, rows, least)
+        raise InvalidParameterError(message, "super_shingles", "num_perm")
+    return rule
 
 
 @dataclass(frozen=True, repr=False)
@@ -297,7 +293,6 @@ def estimate(
     threshold: Number | None = None,
     measure: EstimatedMeasure | None = None,
     super_shingles: int | None = None,
-    bands: tuple[int, int] | str | None = None,
     limit: int | None = None,
     run: RunOptions | None = None,
 ) -> EstimateResult:
@@ -317,9 +312,7 @@ def estimate(
         has, and ``max-containment``.
     super_shingles
         For ``minhash`` and ``weighted``: only pairs with this many common super-shingles, each a
-        hash of some min-hashes. Only very similar texts have any.
-    bands
-        Super-shingles of a document, and min-hashes in each. None: (6, 14).
+        hash of 14 min-hashes, 6 per document. Only very similar texts have any.
     limit
         Raise an error at more pairs.
     run
@@ -376,7 +369,6 @@ def estimate(
         threshold=threshold,
         measure=measure,
         super_shingles=super_shingles,
-        bands=bands,
         limit=limit,
     )
     given = check_run(run, "memory")
@@ -413,8 +405,6 @@ def estimate_files(
         "measure": asked.measure,
         "threshold": None if asked.threshold is None else float(asked.threshold),
         "super_shingles": None if rule is None else rule.least,
-        "bands": None if rule is None else rule.groups,
-        "rows": None if rule is None else rule.rows,
         "scheme": own.scheme,
         "workers": runner.workers,
         "seconds": runner.seconds,

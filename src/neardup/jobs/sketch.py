@@ -22,7 +22,7 @@ from neardup.files.documents import (
 )
 from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
+from neardup.options.choices import Data, Fingerprint, SketchKindName
 from neardup.options.documents import SketchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
@@ -66,12 +66,10 @@ class _Sketched(NamedTuple):
 def sketch_sources(
     sources: Sequence[Source],
     options: SketchOptions,
-    *,
-    idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> Sketches:
-    """Sketch all documents of sources, with frequencies of ``idf_sources``."""
-    found = _sketch(sources, options, idf_sources, IN_MEMORY, runner)
+    """Sketch all documents of sources."""
+    found = _sketch(sources, options, IN_MEMORY, runner)
     sketches = Sketches(
         *registry.from_arrow(found.rows.read_all()),
         tuple(found.skipped),
@@ -89,7 +87,6 @@ def write_sketches(
     target: Target,
     *,
     overwrite: bool = False,
-    idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> dict[str, Any]:
     """Sketch documents into a file, and return the summary.
@@ -98,7 +95,7 @@ def write_sketches(
     common type. Memory: 8 bytes per document, for 16 million at most.
     """
     with open_workspace(None, None, output=target) as workspace:
-        found = _sketch(sources, options, idf_sources, workspace, runner)
+        found = _sketch(sources, options, workspace, runner)
         write_table(found.rows, target, overwrite=overwrite)
     return found.summary
 
@@ -106,12 +103,11 @@ def write_sketches(
 def _sketch(
     sources: Sequence[Source],
     options: SketchOptions,
-    idf_sources: Sequence[Source] | None,
     workspace: Workspace,
     runner: Runner,
 ) -> _Sketched:
     """Sketch documents into batches, in memory or files."""
-    maker, plan = _prepare(sources, options, idf_sources, runner)
+    maker, plan = _prepare(sources, options, runner)
     counts, skipped = SketchCounts(), list[SkippedRow]()
     id_types: set[pa.DataType] = set()
     rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
@@ -140,7 +136,7 @@ def _sketch(
         counts,
         columns=plan.columns,
         skipped=skipped,
-        passed_over=passed_over(sources, idf_sources or ()),
+        passed_over=passed_over(sources),
         seconds=runner.seconds,
     )
     summary |= describe_filtered(sources)
@@ -172,18 +168,15 @@ class _SketchedIds:
 def _prepare(
     sources: Sequence[Source],
     options: SketchOptions,
-    idf_sources: Sequence[Source] | None,
     runner: Runner,
 ) -> tuple[SketchMaker, ReadingPlan]:
     """Choose the sketch maker, and columns of texts and ids."""
     maker, plan = make_maker(options), reading_plan(options)
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
     if maker.texts.weights.needs_frequencies:
-        if idf_sources is None:
-            keep_extracted(open_workspace(None, None), sources)
+        keep_extracted(open_workspace(None, None), sources)
         with runner.stage("count"):
-            reference = sources if idf_sources is None else idf_sources
-            maker = _count_frequencies(maker, reference, plan, runner)
+            maker = _count_frequencies(maker, sources, plan, runner)
     return maker, plan
 
 
@@ -228,12 +221,7 @@ def sketch(
     size: int | None = None,
     modulus: int | None = None,
     compression: int | None = None,
-    neighbourhood: int | None = None,
-    hash: WindowHash | None = None,  # noqa: A002 - the name of the option
-    letters: int | None = None,
-    residue: int | None = None,
     fingerprint: Fingerprint | None = None,
-    fingerprint_bits: int | None = None,
     text: TextOptions | None = None,
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
@@ -258,20 +246,9 @@ def sketch(
         For ``modulo``, 1 to 2^32. None: a power of two for each document, by its size.
     compression
         For ``edit``: characters per symbol. None: 100.
-    neighbourhood
-        For ``edit``: characters per window, 1 to 256. None: 12.
-    hash
-        For ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up their codes, as in the
-        paper.
-    letters
-        For ``edit``: number of different symbols. None: 2^32; 2 take a bit each.
-    residue
-        For ``edit`` with ``sum``: remainder of the selected sums. None: 0.
     fingerprint
         Hash function of shingles: ``mixer`` (the default), or ``rabin`` for Rabin fingerprints,
         whose collisions are bounded for any texts.
-    fingerprint_bits
-        32, 40 or 64 bits of a shingle's hash. None: 64.
     text, read, run
         Tokens and shingles, input, and threads.
 
@@ -307,17 +284,10 @@ def sketch(
         size=size,
         modulus=modulus,
         compression=compression,
-        neighbourhood=neighbourhood,
-        hash=hash,
-        letters=letters,
-        residue=residue,
         fingerprint=fingerprint,
-        fingerprint_bits=fingerprint_bits,
     )
     make_maker(options)
     with open_runner(run, "sketch") as runner:
         sources = rows_where(resolve_inputs(data, options), options.where)
-        counted = options.idf_from
-        idf_sources = None if counted is None else resolve_inputs(counted, options)
-        sketches = sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
+        sketches = sketch_sources(sources, options, runner)
     return with_warning(sketches)

@@ -56,12 +56,11 @@ Algorithm = Literal["allpairs", "ppjoin", "ppjoin+"]
 Occurrences = Literal["set", "numbered"]
 Fingerprint = Literal["mixer", "rabin"]
 UnicodeForm = Literal["NFC", "NFKC"]
-TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
+TermFrequency = Literal["binary", "raw", "log", "squared"]
 InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
 SketchKindName = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
 EstimatedMeasure = Literal["jaccard", "weighted-jaccard", "containment", "max-containment", "edit"]
-WindowHash = Literal["mixed", "sum"]
 Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]

@@ -20,7 +20,6 @@ from neardup.options.choices import (
     SimilarityMeasure,
     SketchKindName,
     TokenizerChoice,
-    WindowHash,
 )
 from neardup.options.groups import (
     LIMIT,
@@ -29,7 +28,6 @@ from neardup.options.groups import (
     THRESHOLD,
     AgainstOptions,
     BandOptions,
-    CountingOptions,
     DocumentOptions,
     FingerprintOptions,
     KeepOptions,
@@ -106,7 +104,7 @@ class DedupOptions(
 
 
 class PairOptions(
-    DocumentPresetOptions, BandOptions, CountingOptions, DocumentOptions, AgainstOptions
+    DocumentPresetOptions, BandOptions, WeightOptions, DocumentOptions, AgainstOptions
 ):
     """Options of the ``find_pairs`` function."""
 
@@ -322,7 +320,7 @@ class ExtractOptions(SimilarityOptions):
     )
 
 
-class SketchOptions(DocumentOptions, CountingOptions, FingerprintOptions, SeedOptions):
+class SketchOptions(DocumentOptions, WeightOptions, FingerprintOptions, SeedOptions):
     """Options of all kinds of sketches.
 
     None is the default of a kind, so that an option that the kind does not have is noticed.
@@ -360,29 +358,10 @@ class SketchOptions(DocumentOptions, CountingOptions, FingerprintOptions, SeedOp
         default=None,
         usual="100",
     )
-    neighbourhood: int | None = option(
-        "edit: characters per window.", Whole(1, 256), default=None, usual="12"
-    )
-    hash: WindowHash | None = option(
-        "edit: hash windows, or sum their characters' codes.",
-        Choice(WindowHash, "'mixed' or 'sum'"),
-        default=None,
-        usual="mixed",
-    )
-    letters: int | None = option(
-        "edit: different symbols; 2 take a bit each.",
-        Whole(2, 2**32, within="2 and 4,294,967,296"),
-        default=None,
-        usual="2^32",
-    )
-    residue: int | None = option(
-        "edit, sum: remainder of the sums that count.", Whole(), default=None, usual="0"
-    )
     occurrences: Occurrences = "set"
     differs = but(
         tf={"help": "weighted: weight by the frequency in a document."},
         idf={"help": "weighted: weight by the rarity among documents.", "usual": "unary"},
-        idf_from={"help": "weighted: count documents of these files instead."},
         tokenizer={"usual": "words; none for edit"},
         ngram={"usual": "5; 1 for weighted"},
     )
@@ -411,12 +390,6 @@ class EstimateOptions(Options):
         Whole(1),
         default=None,
         metavar="N",
-    )
-    bands: tuple[int, int] | str | None = option(
-        BandOptions.known["bands"],
-        default=None,
-        help="Super-shingles, and min-hashes in each.",
-        usual="6x14",
     )
     memory: int | str | None = option(
         WorkspaceOptions.known["memory"],

@@ -7,7 +7,6 @@ from typing import Any, Self
 from neardup.options.choices import (
     Clusters,
     ColumnNames,
-    Data,
     DataOrIndex,
     DocumentMeasure,
     DocumentUnit,
@@ -201,7 +200,7 @@ class TokenOptions(NormalOptions):
     """Tokens and shingles of a text."""
 
     tokenizer: TokenizerChoice | None = option(
-        "Tokens: words, whitespace, characters, lines, bytes or code.",
+        "Tokens: words, whitespace, characters, bytes or code.",
         TokenizerName(),
         default=None,
         usual="words",
@@ -236,14 +235,6 @@ class FingerprintOptions(Options):
         default=None,
         usual="mixer",
         more="The probability of a collision of rabin is bounded for any texts.",
-    )
-    fingerprint_bits: int | None = option(
-        "Bits of a shingle's hash: 32, 40 or 64.",
-        Whole(only=(32, 40, 64)),
-        default=None,
-        usual="64",
-        more="Among 10,000 shingles two have equal hashes with probability 0.012, 0.000045 or "
-        "3e-12.",
     )
 
 
@@ -318,20 +309,9 @@ class WeightOptions(OccurrenceOptions):
 
     def check_no_weights(self, where: str) -> None:
         """Raise for options of weights if nothing is weighted."""
-        for name in ("tf", "idf", "idf_from"):
-            if getattr(self, name, None) is not None:
+        for name in ("tf", "idf"):
+            if getattr(self, name) is not None:
                 raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
-
-
-class CountingOptions(WeightOptions):
-    """Weights of shingles, and documents counted for them."""
-
-    idf_from: Data | None = option(
-        "weighted-jaccard: count documents of these files instead.",
-        default=None,
-        metavar="OTHER",
-        is_repeatable=True,
-    )
 
 
 class ProgressOptions(Options):
@@ -539,7 +519,7 @@ class ServeOptions(CommandOptions):
 # The groups that public functions take as one value each.
 
 
-class TextOptions(TokenOptions, CountingOptions, SeedOptions):
+class TextOptions(TokenOptions, WeightOptions, SeedOptions):
     """Tokens, shingles and weights of texts, as one value.
 
     Parameters

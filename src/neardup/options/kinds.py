@@ -61,30 +61,24 @@ class Number(Kind):
 class Whole(Number):
     """A whole number from ``least`` to ``most``.
 
-    Messages write the range as ``within``. ``or_none`` also allows 0, ``only`` just its numbers. A
-    job checks a number without a range.
+    Messages write the range as ``within``. ``or_none`` also allows 0.
     """
 
     def __init__(
         self,
-        least: int | None = None,
+        least: int,
         most: int | None = None,
         within: str = "",
         *,
         or_none: bool = False,
-        only: tuple[int, ...] = (),
     ) -> None:
         self.least, self.most, self.within, self.or_none = least, most, within, or_none
-        self.only = only
 
     def _read(self, name: str, value: Any) -> Any:
         number = _as_int(value)
-        if self.only and number not in self.only:
-            *others, last = map(str, self.only)
-            raise _unlike(name, f"{', '.join(others)} or {last}", value)
         if number is None:
             raise _unlike(name, "a whole number", value)
-        if self.least is None or (self.or_none and number == 0):
+        if self.or_none and number == 0:
             return number
         if self.most is None:
             expected = f"be at least {self.least}"
@@ -252,7 +246,7 @@ def cuts_programs(tokenizer: object) -> bool:
 class TokenizerName(Kind):
     """A tokenizer's name, a ``tokenizer.json`` path, or a function."""
 
-    names = ("words", "whitespace", "characters", "lines", "bytes", "code")
+    names = ("words", "whitespace", "characters", "bytes", "code")
 
     def _read(self, name: str, value: Any) -> Any:
         is_named = isinstance(value, str | os.PathLike) and (

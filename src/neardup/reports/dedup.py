@@ -265,9 +265,7 @@ def _list_removed(removed: RemovedTable) -> Table:
     return Table("Removed documents, the least similar first", head, rows, note)
 
 
-_UNITS = {name: name for name in ("words", "characters", "lines", "bytes")} | {
-    "whitespace": "words"
-}
+_UNITS = {name: name for name in ("words", "characters", "bytes")} | {"whitespace": "words"}
 
 _SHARED = {
     "jaccard": "of all {many} in either text, at least {share} are in both",

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 _LARGEST = 2**63 - 1
 _MOST_ROWS = 100_000
-_TOKENIZER = r"^(words|whitespace|characters|lines|bytes|code(:[\w+#.-]+)?)$"
+_TOKENIZER = r"^(words|whitespace|characters|bytes|code(:[\w+#.-]+)?)$"
 
 Id = str | Annotated[int, Meta(ge=-_LARGEST - 1, le=_LARGEST)]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]

@@ -85,10 +85,7 @@ class EditScheme(SketchKind):
     """
 
     name = "edit"
-    missing_options = (
-        *("tokenizer", "ngram", "occurrences"),
-        *("fingerprint", "fingerprint_bits"),
-    )
+    missing_options = ("tokenizer", "ngram", "occurrences", "fingerprint")
     # Texts are cut into no tokens; as characters they are not folded unless that is asked for.
     defaults = {"tokenizer": "characters", "ngram": 1}  # noqa: RUF012 - nobody changes it
     measures = ("edit",)

@@ -129,7 +129,7 @@ class WeightedMinHashScheme(MinHashScheme):
 
     name = "weighted"
     measures = ("weighted-jaccard",)
-    more_options = ("tf", "idf", "idf_from")
+    more_options = ("tf", "idf")
     missing_options = ("occurrences",)
     defaults = {"ngram": 1}  # noqa: RUF012 - nobody changes it
     is_weighted = True

@@ -115,7 +115,7 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     kind: type[Any] = kind_named(options.kind)
     names = tuple(kind.__dataclass_fields__)
     _check_own(kind, options, names)
-    given = {name: getattr(options, name) for name in names}
+    given = {name: getattr(options, name, None) for name in names}
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"
         raise InvalidParameterError(message, "size", "modulus")
@@ -132,10 +132,7 @@ def make_maker(options: SketchOptions) -> SketchMaker:
 
 
 def _weights_of(options: SketchOptions) -> WeightedScheme:
-    weights = WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary"))
-    if options.idf_from is not None and not weights.needs_frequencies:
-        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
-    return weights
+    return WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary"))
 
 
 def _check_own(kind: type[SketchKind], options: SketchOptions, names: tuple[str, ...]) -> None:

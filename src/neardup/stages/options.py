@@ -71,17 +71,9 @@ def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
 
 
 def to_be_counted(
-    options: AgainstOptions,
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    counted: Sequence[Source] | None = None,
+    options: AgainstOptions, sources: Sequence[Source], against: Sequence[Source]
 ) -> list[tuple[Sequence[Source], ColumnNames]]:
-    """Return the sources for document frequencies, each with its columns.
-
-    They are ``counted``, or with None all compared collections.
-    """
-    if counted is not None:
-        return [(counted, columns_of(options))]
+    """Return the sources for document frequencies, each with its columns."""
     return [(against, other_columns_of(options)), (sources, columns_of(options))]
 
 

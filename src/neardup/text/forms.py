@@ -289,12 +289,6 @@ def _between_spaces() -> Bytes:
     return classes
 
 
-def _between_line_ends() -> Bytes:
-    classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
-    classes[[0, ord("\n"), ord("\r")]] = SEPARATOR
-    return classes
-
-
 def _words() -> Bytes:
     """Return code point classes for words and unspaced scripts.
 
@@ -322,7 +316,6 @@ RULES: dict[str, Callable[[], Bytes]] = {
     "words": _words,
     "whitespace": _between_spaces,
     "characters": _all_single,
-    "lines": _between_line_ends,
 }
 """For each tokenizer by characters the part of every code point; see ``kernels.text.folding``."""
 

@@ -32,11 +32,11 @@ from neardup.text.tokenizers import (
 _WORD = 64
 
 
-def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) -> ShingleLists:
+def fingerprint_bytes(texts: Texts, width: int, seed: int = 42) -> ShingleLists:
     """Fingerprint all runs of ``width`` bytes in each text.
 
-    A shorter text has one run, all of it. The seed selects a polynomial of 32, 40 or 64 ``bits``.
-    Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
+    A shorter text has one run, all of it. The seed selects a polynomial of degree 64.
+    Two given strings of at most n bytes have the same fingerprint under at most one in 2^64 / (8
     n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
     fingerprints, one to one, because they are linear: similar strings would be neighbours in their
     order.
@@ -45,43 +45,41 @@ def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) 
     ----------
     Rabin (1981), Fingerprinting by random polynomials. Broder (1997), section 4.
     """
-    tables = _byte_tables(seed, width, bits)
+    tables = _byte_tables(seed, width)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     values: Uint64s = np.empty(n_bytes, np.uint64)
     offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    shingles.fingerprint_bytes(texts.data, texts.offsets, width, *tables, bits, values, offsets)
+    shingles.fingerprint_bytes(texts.data, texts.offsets, width, *tables, values, offsets)
     return ShingleLists(values[: offsets[-1]], offsets)
 
 
-def fingerprint_tokens(
-    lists: TokenLists, ngram: int, seed: int = 42, bits: int = 64
-) -> ShingleLists:
+def fingerprint_tokens(lists: TokenLists, ngram: int, seed: int = 42) -> ShingleLists:
     """Fingerprint the runs of ``ngram`` tokens of each text.
 
     A run is the string of its tokens' hashes, eight bytes each, highest first. Otherwise as
     ``fingerprint_bytes``; in addition to fingerprints, hashes of tokens may collide.
     """
-    tables = _word_tables(seed, ngram, bits)
+    tables = _word_tables(seed, ngram)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
     offsets: Int64s = np.empty(len(lists) + 1, np.int64)
-    shingles.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, bits, values, offsets)
+    shingles.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, values, offsets)
     return ShingleLists(values[: offsets[-1]], offsets)
 
 
 @lru_cache(maxsize=64)
-def draw_polynomial(seed: int, degree: int = 64) -> int:
+def draw_polynomial(seed: int) -> int:
     """Draw the irreducible polynomial of a seed.
 
-    Bit k is the coefficient of t^k. It has the lowest bits of the first of mix64(mix64(seed) + i *
+    Bit k is the coefficient of t^k. It has the bits of the first of mix64(mix64(seed) + i *
     GOLDEN), i = 1, 2, ..., with the lowest bit set, that make it irreducible.
     """
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed))
         for i in count(1):
-            drawn = int(mix_words(start + np.uint64(i) * GOLDEN)) & ((1 << degree) - 1) | 1
-            if is_irreducible(1 << degree | drawn):
+            polynomial = 1 << _WORD | int(mix_words(start + np.uint64(i) * GOLDEN)) | 1
+            if is_irreducible(polynomial):
                 break
-    return 1 << degree | drawn
+    return polynomial
 
 
 def is_irreducible(polynomial: int) -> bool:
@@ -121,34 +119,23 @@ def _common_divisor(a: int, b: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _byte_tables(seed: int, width: int, bits: int) -> tuple[Uint64s, Uint64s, Uint64s]:
-    modulus = _modulus(seed, bits)
+def _byte_tables(seed: int, width: int) -> tuple[Uint64s, Uint64s]:
+    modulus = draw_polynomial(seed)
     leaving = _power(8 * (width - 1), modulus)
     lead = remainder(leaving << 8, modulus) ^ leaving
     top = _multiples(remainder(1 << _WORD, modulus), modulus)
-    return top, _multiples(leaving, modulus) ^ np.uint64(lead), _short_table(seed, bits)
+    return top, _multiples(leaving, modulus) ^ np.uint64(lead)
 
 
 @lru_cache(maxsize=64)
-def _word_tables(seed: int, ngram: int, bits: int) -> tuple[Uint64s, Uint64s, Uint64s]:
-    modulus = _modulus(seed, bits)
+def _word_tables(seed: int, ngram: int) -> tuple[Uint64s, Uint64s]:
+    modulus = draw_polynomial(seed)
     leaving = _power(64 * ngram, modulus)
     top = _rows_of_multiples(remainder(1 << _WORD, modulus), modulus, 8)
     out = _rows_of_multiples(leaving, modulus, 8)
     # Exactly one of the eight look-ups, the first, includes the leading 1.
     out[0] ^= np.uint64(remainder(leaving << 64, modulus) ^ leaving)
-    return top, out, _short_table(seed, bits)
-
-
-def _modulus(seed: int, bits: int) -> int:
-    """Return the polynomial, shifted to fill a word."""
-    return draw_polynomial(seed, bits) << (_WORD - bits)
-
-
-def _short_table(seed: int, bits: int) -> Uint64s:
-    """Return all bytes above the degree, reduced, shape (4, 256)."""
-    polynomial = draw_polynomial(seed, bits)
-    return _rows_of_multiples(remainder(1 << bits, polynomial), polynomial, 4)
+    return top, out
 
 
 def _rows_of_multiples(factor: int, polynomial: int, n_rows: int) -> Uint64s:
@@ -174,14 +161,13 @@ def _power(exponent: int, polynomial: int) -> int:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Hash of shingles of 32, 40 or 64 ``bits``.
+    """Hash of shingles.
 
     ``mixer`` is a mixed polynomial of the tokens' hashes. ``rabin`` are Rabin fingerprints, whose
     collisions are bounded for all texts; only they depend on the 64-bit ``seed``.
     """
 
     kind: Fingerprint = "mixer"
-    bits: int = 64
     seed: int = 42
 
     @classmethod
@@ -190,24 +176,11 @@ class Fingerprints:
         kind = options.fingerprint or "mixer"
         if seed is None or kind == "mixer":
             seed = 42
-        return cls(kind, options.fingerprint_bits or 64, seed)
+        return cls(kind, seed)
 
     def describe(self) -> dict[str, object]:
         """Return settings other than the defaults, as plain values."""
-        described: dict[str, object] = {}
-        if self.kind != "mixer":
-            described["fingerprint"] = self.kind
-        if self.bits != 64:
-            described["fingerprint_bits"] = self.bits
-        return described
-
-
-def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
-    """Shorten hashes to their highest bits and mix them again."""
-    if bits == 64:
-        return lists
-    values: Uint64s = mix_words(lists.values >> np.uint64(64 - bits))
-    return ShingleLists(values, lists.offsets)
+        return {} if self.kind == "mixer" else {"fingerprint": self.kind}
 
 
 # Version of all hash definitions in docs/hashing.md; raise it if any or a token rule changes.
@@ -311,12 +284,12 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
     how = scheme.fingerprints
     if how.kind == "mixer":
         hashed = shingle_tokens(token_lists, scheme.ngram)
-        lists = shorten(ShingleLists(hashed.values, hashed.offsets), how.bits)
+        lists = ShingleLists(hashed.values, hashed.offsets)
     elif isinstance(scheme.tokenizer, ByteTokenizer):
         texts = scheme.tokenizer.texts_of(token_lists)
-        lists = fingerprint_bytes(texts, scheme.ngram, how.seed, how.bits)
+        lists = fingerprint_bytes(texts, scheme.ngram, how.seed)
     else:
-        lists = fingerprint_tokens(token_lists, scheme.ngram, how.seed, how.bits)
+        lists = fingerprint_tokens(token_lists, scheme.ngram, how.seed)
     if scheme.occurrences == "numbered":
         shingles.number_occurrences(lists.values, lists.offsets, *sorting_room(lists.offsets))
     return lists

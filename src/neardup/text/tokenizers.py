@@ -258,31 +258,6 @@ class CharacterTokenizer(TableTokenizer):
         return TokenSpans(starts[:n_tokens], stops[:n_tokens])
 
 
-@dataclass(frozen=True)
-class LineTokenizer(TableTokenizer):
-    r"""Cut texts into lines that are not blank.
-
-    A line ends with ``\n``, ``\r\n`` or ``\r``, or at U+0000. White space at its end is ignored.
-    """
-
-    def _hash(self, texts: Texts) -> TokenLists:
-        return super()._hash(_trimmed(texts))
-
-    def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
-        return super()._locate(_trimmed(texts), n_tokens)
-
-
-def _trimmed(texts: Texts) -> Texts:
-    """Replace white space at ends of lines, keeping positions."""
-    # Only this tokenizer needs it.
-    from neardup.kernels.text.tokens import trim_lines
-
-    start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
-    data: Bytes = np.empty(stop - start, np.uint8)
-    trim_lines(texts.data, texts.offsets, data)
-    return Texts(data, texts.offsets - start)
-
-
 _BYTE_HASHES: Uint64s = np.array([hash_bytes(bytes([b])) for b in range(256)], np.uint64)
 
 
@@ -403,7 +378,6 @@ NAMED = {
     "words": NamedTokenizer(TableTokenizer, casefold=True),
     "whitespace": NamedTokenizer(TableTokenizer),
     "characters": NamedTokenizer(CharacterTokenizer),
-    "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
     "code": NamedTokenizer(_code_tokenizer, normalises=False),
 }
@@ -606,11 +580,11 @@ def make_tokenizer(
 
     Names are ``words``: runs of letters, marks, numbers and underscores; characters of scripts
     written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each.
-    ``whitespace``: runs of anything but white space. ``characters``: every code point. ``lines``:
-    every line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
-    ``code``: tokens of a program, ignoring names, values and comments, in the language of each
-    file, or in one for all with ``code:LANGUAGE``. A path is of a ``tokenizer.json`` file; for
-    functions see ``TokenFunction``. ``bytes`` and ``code`` take no normalisation.
+    ``whitespace``: runs of anything but white space. ``characters``: every code point. ``bytes``:
+    every UTF-8 byte. ``code``: tokens of a program, ignoring names, values and comments, in the
+    language of each file, or in one for all with ``code:LANGUAGE``. A path is of a
+    ``tokenizer.json`` file; for functions see ``TokenFunction``. ``bytes`` and ``code`` take no
+    normalisation.
 
     InvalidParameterError for an unknown name, ReadError if the file cannot be read,
     MissingExtraError without the package ``tokenizers`` for it.

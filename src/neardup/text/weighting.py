@@ -35,10 +35,6 @@ from neardup.text.shingles import (
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
 INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 
-# Constants of saturating frequencies, BM25's regardless of a text's length: they are 1 for one
-# occurrence and rise to the limit.
-_SATURATION, _LIMIT = 1.2, 2.2
-
 # The least inverse document frequency: below all others in fewer than 2^16 documents, where the
 # next is 1 / N, and large enough that multiples of 2^-20 keep the ratios of term frequencies.
 _LEAST_IDF = 2.0**-16
@@ -51,7 +47,7 @@ class Weighting:
     """Weights of tokens: term frequency times inverse document frequency.
 
     For a token that occurs f times, ``tf`` is ``binary`` 1, ``raw`` f, ``log`` ln(1 + f),
-    ``squared`` f * f, or ``saturating`` 2.2 f / (f + 1.2); 0 for f = 0. For a token in n of N
+    or ``squared`` f * f; 0 for f = 0. For a token in n of N
     documents, ``idf`` is ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n) / n) + 1, or
     ``probabilistic`` ln((N - n) / n). Values are 2^-16 at least, and a token in no document counts
     as in one.
@@ -87,8 +83,6 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
         return _logarithms(1.0 + f)
     if tf == "squared":
         return f * f
-    if tf == "saturating":
-        return f / (f + _SATURATION) * _LIMIT
     return f
 
 

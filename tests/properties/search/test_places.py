@@ -25,7 +25,7 @@ FOREIGN += ["\u212b", "가", "가각", "x_6", "½", "①", "\U0001f600", "a", "b
     words=st.lists(st.sampled_from(FOREIGN), min_size=1, max_size=25),
     gap=st.sampled_from([" ", "", *GAPS, " \u0301", "…"]),
     texts=st.lists(any_text, max_size=2),
-    kind=st.sampled_from(["words", "whitespace", "characters", "lines"]),
+    kind=st.sampled_from(["words", "whitespace", "characters"]),
     form=st.sampled_from([None, "NFC", "NFKC"]),
     casefold=st.booleans(),
     accents=st.booleans(),

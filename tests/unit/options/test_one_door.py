@@ -77,10 +77,8 @@ MISTAKES = {
         {"kind": "smallest", "num_perm": 8},
         {"kind": "minhash", "modulus": 8},
         {"kind": "edit", "size": 8},
-        {"kind": "weighted", "idf": "unary", "idf_from": "in.jsonl"},
         {"kind": "minhash", "tf": "raw"},
         {"kind": "edit", "ngram": 3},
-        {"kind": "minhash", "idf_from": "in.jsonl"},
     ],
 }
 OUTPUTS = dict.fromkeys(MISTAKES, "out") | {

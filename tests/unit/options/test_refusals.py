@@ -153,8 +153,6 @@ def test_function__has_names_and_defaults_of_its_options(name):
         (neardup.deduplicate, {"workers": "2"}),
         (neardup.deduplicate, {"method": "exact", "seed": 1.5}),
         (neardup.find_pairs, {"measure": "overlap", "threshold": 1.5}),
-        (neardup.sketch, {"kind": "edit", "hash": "sum", "residue": -1}),
-        (neardup.sketch, {"kind": "edit", "hash": "sum", "residue": 100}),
     ],
 )
 def test_function__refuses(function, options):

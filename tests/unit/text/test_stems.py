@@ -80,7 +80,7 @@ def test_stems__of_an_unknown_language():
         neardup.deduplicate(["a"], text=neardup.TextOptions(stem="klingon"))
 
 
-@each_of("tokenizer", ["characters", "whitespace", "lines", str.split])
+@each_of("tokenizer", ["characters", "whitespace", str.split])
 def test_stems__of_words_only(tokenizer):
     with pytest.raises(InvalidParameterError, match=r"^stem has no effect with tokenizer"):
         neardup.deduplicate(["a"], text=neardup.TextOptions(stem="english", tokenizer=tokenizer))

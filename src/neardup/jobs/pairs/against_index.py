@@ -58,8 +58,6 @@ def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     The threshold defaults to the index's, with ``top`` to any.
     """
     options.check_no_preset()
-    if options.idf_from is not None:
-        raise _fixed_weights()
     check_alike(options, scheme)
     threshold = options.threshold
     if options.top is None:
@@ -76,11 +74,6 @@ def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     return replace(plan, reading=reading)
 
 
-def _fixed_weights() -> InvalidParameterError:
-    where = "with an index, whose weights stay as they are"
-    return no_effect("idf_from", where, "name files with against", "against")
-
-
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
     """Check options other than the threshold against an index."""
     for name in _OF_JOINS:
@@ -91,8 +84,6 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
         raise InvalidParameterError(message, "per_document", "top")
     options.check_no_other("with an index", "name files with against", "against")
     weights_for(options, index.scheme.measure)
-    if options.idf_from is not None:
-        raise _fixed_weights()
     check_alike(options, index.scheme)
     return index.scheme.measure_at(options.threshold)
 

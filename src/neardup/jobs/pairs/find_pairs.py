@@ -195,8 +195,8 @@ def find_pairs(
 
 
 def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
-    job = PairJob(options, resolve_inputs, data, against, options.idf_from)
-    sources = [*job.left, *(job.right or ()), *(job.counted or ())]
+    job = PairJob(options, resolve_inputs, data, against)
+    sources = [*job.left, *(job.right or ())]
     with open_engine(run, "pairs", sources, options) as engine:
         return job.run(engine)
 
@@ -204,7 +204,7 @@ def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None)
 class PairJob:
     """Search for pairs by checked options, resolving inputs on access.
 
-    ``named`` is the value of ``against`` if it may name an index; frequencies are of ``idf_from``.
+    ``named`` is the value of ``against`` if it may name an index.
     """
 
     def __init__(
@@ -213,12 +213,11 @@ class PairJob:
         resolve: Callable[[Any, PairOptions], Inputs],
         data: Any,
         against: Any = None,
-        idf_from: Any = None,
         *,
         named: Any = None,
     ) -> None:
         self.options, self._resolve = options, resolve
-        self._data, self._against, self._idf_from = data, against, idf_from
+        self._data, self._against = data, against
         self._named = against if named is None else named
         self.index = self.plan = None
         if against is not None:
@@ -261,13 +260,6 @@ class PairJob:
         )
         return name_apart(others, self.left)
 
-    @cached_property
-    def counted(self) -> Inputs | None:
-        """The documents for frequencies, None for the compared documents."""
-        if self._idf_from is None or self.index is not None:
-            return None
-        return self._resolve(self._idf_from, self.options)
-
     def key(self, runner: Runner) -> dict[str, Any] | None:
         """Return the inputs that identify the result, None if unidentifiable."""
         if self.index is not None:
@@ -280,7 +272,6 @@ class PairJob:
             self.plan.reading.shingles.describe(),
             inputs=self.left,
             against=self.right or [],
-            counted=self.counted or [],
         )
 
     def run(self, engine: Engine) -> PairResult:
@@ -292,7 +283,7 @@ class PairJob:
             shared = self.index.share(self.index.view(engine.runner))
             return find_pairs_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
-        return find_pairs_in_sources(self.left, self.right, self.plan, engine, self.counted)
+        return find_pairs_in_sources(self.left, self.right, self.plan, engine)
 
 
 def find_pairs_in_sources(
@@ -300,13 +291,11 @@ def find_pairs_in_sources(
     right: Sequence[Source] | None,
     plan: PairPlan,
     engine: Engine,
-    counted: Sequence[Source] | None = None,
 ) -> PairResult:
     """Find all or the most similar pairs of documents.
 
     ``right`` is None for a self-join. Equal texts, and then equal records, are joined once; pairs
-    of their documents are spelled out afterwards, in files if they do not fit. Document frequencies
-    are of ``counted``; None: of the compared documents.
+    of their documents are spelled out afterwards, in files if they do not fit.
     """
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
@@ -319,7 +308,7 @@ def find_pairs_in_sources(
         there = check_columns(names, [each for each, _ in collections], plan.reading.columns)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            reference = to_be_counted(plan.options, left, right or [], counted)
+            reference = to_be_counted(plan.options, left, right or [])
             frequencies = engine.count("count", counted_shingles(reference, plan.reading))
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))

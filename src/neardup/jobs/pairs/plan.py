@@ -69,8 +69,6 @@ def _plan(options: PairOptions) -> PairPlan:
         return PairPlan(options, _edit_threshold(options), algorithm, None, strings)
     measure = _measure(options, kind)
     weighted = weights_for(options, measure)
-    if options.idf_from is not None and weighted and not weighted.needs_frequencies:
-        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
     reading = replace(reading_plan(options), weighted=weighted, blocking=options.blocking_columns)

@@ -2,10 +2,8 @@
 
 Rabin fingerprints of all windows of a text are rolled along it. A string of bits is a polynomial
 over the integers modulo 2, its first bit the highest coefficient; its fingerprint is the remainder
-modulo an irreducible polynomial P of degree 64, or less. Bit k of a 64-bit word is the coefficient
-of t^k. A 1 precedes every string, so that leading zeros count. Windows are rolled modulo M, P times
-a power of t of degree 64 in all, and each remainder is then brought below the degree of P.
-``neardup.text.shingles`` makes the tables.
+modulo an irreducible polynomial of degree 64. Bit k of a 64-bit word is the coefficient of t^k. A 1
+precedes every string, so that leading zeros count. ``neardup.text.shingles`` makes the tables.
 """
 
 from __future__ import annotations
@@ -165,17 +163,6 @@ def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
     return np.uint64(low ^ high)
 
 
-@inlined
-def _shorten(remainder: np.uint64, bits: np.uint64, short: ConstUint64Rows) -> np.uint64:
-    """Reduce a remainder modulo M to ``bits`` bits."""
-    if bits == _64:
-        return remainder
-    high = remainder >> bits
-    low = remainder & ((_1 << bits) - _1)
-    low ^= short[0, high & _BYTE] ^ short[1, (high >> _8) & _BYTE]
-    return np.uint64(low ^ short[2, (high >> _16) & _BYTE] ^ short[3, high >> _24])
-
-
 @kernel
 def fingerprint_bytes(
     data: ConstBytes,
@@ -183,8 +170,6 @@ def fingerprint_bytes(
     width: int,
     top: ConstUint64s,
     out: ConstUint64s,
-    short: ConstUint64Rows,
-    bits: int,
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
@@ -192,11 +177,9 @@ def fingerprint_bytes(
 
     A shorter text has one run of all its bytes. ``top`` (256) is h * t^64 for each byte h. ``out``
     (256) removes the leaving byte and moves the leading 1 back by one byte: b * t^(8 (width - 1)) +
-    t^(8 width) + t^(8 (width - 1)). ``short`` (4, 256) is each byte of a remainder above ``bits``,
-    the degree of P, modulo P. ``shingles`` takes mix64 of each fingerprint, one for each byte at
-    most, ``shingle_offsets`` (n + 1) delimits texts.
+    t^(8 width) + t^(8 (width - 1)). ``shingles`` takes mix64 of each fingerprint, one for each byte
+    at most, ``shingle_offsets`` (n + 1) delimits texts.
     """
-    degree = np.uint64(bits)
     count = np.int64(0)
     for doc in range(text_offsets.shape[0] - 1):
         shingle_offsets[doc] = count
@@ -207,12 +190,12 @@ def fingerprint_bytes(
         fingerprint = np.uint64(1)
         for i in range(start, head):
             fingerprint = _append_byte(fingerprint, data[i], top)
-        shingles[count] = mix64(_shorten(fingerprint, degree, short))
+        shingles[count] = mix64(fingerprint)
         count += 1
         for i in range(head, stop):
             fingerprint ^= out[data[np.uint64(i - width)]]
             fingerprint = _append_byte(fingerprint, data[np.uint64(i)], top)
-            shingles[np.uint64(count)] = mix64(_shorten(fingerprint, degree, short))
+            shingles[np.uint64(count)] = mix64(fingerprint)
             count += 1
     shingle_offsets[text_offsets.shape[0] - 1] = count
 
@@ -224,8 +207,6 @@ def fingerprint_tokens(
     ngram: int,
     top: ConstUint64Rows,
     out: ConstUint64Rows,
-    short: ConstUint64Rows,
-    bits: int,
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
@@ -236,7 +217,6 @@ def fingerprint_tokens(
     puts the leading 1 one token back. Other parameters and results are as for
     ``fingerprint_bytes``.
     """
-    degree = np.uint64(bits)
     count = np.int64(0)
     for doc in range(token_offsets.shape[0] - 1):
         shingle_offsets[doc] = count
@@ -247,11 +227,11 @@ def fingerprint_tokens(
         fingerprint = np.uint64(1)
         for i in range(start, head):
             fingerprint = _times(fingerprint, top) ^ tokens[i]
-        shingles[count] = mix64(_shorten(fingerprint, degree, short))
+        shingles[count] = mix64(fingerprint)
         count += 1
         for i in range(head, stop):
             leaving = _times(tokens[np.uint64(i - ngram)], out)
             fingerprint = _times(fingerprint, top) ^ (tokens[np.uint64(i)] ^ leaving)
-            shingles[np.uint64(count)] = mix64(_shorten(fingerprint, degree, short))
+            shingles[np.uint64(count)] = mix64(fingerprint)
             count += 1
     shingle_offsets[token_offsets.shape[0] - 1] = count

@@ -25,7 +25,6 @@ from neardup.kernels.text.folding import (
     load_eight,
 )
 from neardup.kernels.types import (
-    Bytes,
     ConstBytes,
     ConstInt64s,
     ConstUint64s,
@@ -461,30 +460,3 @@ def find_sentences(
             last = count
             count += 1
     return int(count)
-
-
-@kernel
-def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
-    r"""Copy texts, replacing white space at line ends with newlines.
-
-    Lines as of ``find_units``, but U+0000 ends one too; a line of white space becomes newlines.
-    ``trimmed`` is as long as the texts together.
-    """
-    origin = offsets[0]
-    for doc in range(offsets.shape[0] - 1):
-        i, end = offsets[doc], offsets[doc + 1]
-        # The start of the white space up to here.
-        blank = i
-        while i < end:
-            code_point, length = character_at(data, i)
-            for k in range(i, i + length):
-                trimmed[k - origin] = data[k]
-            i += length
-            if code_point in (0, _NEWLINE, _RETURN):
-                for k in range(blank, i):
-                    trimmed[k - origin] = _NEWLINE
-                blank = i
-            elif not _is_space(code_point):
-                blank = i
-        for k in range(blank, end):
-            trimmed[k - origin] = _NEWLINE

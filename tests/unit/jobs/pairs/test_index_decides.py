@@ -65,8 +65,6 @@ def test_index_decides__the_same_pairs_as_with_the_rows(index, made_with, join):
         options = join
     else:
         options = made_with | ({"threshold": None} if "top" in join else {}) | join
-        if "idf" in options:
-            options["idf_from"] = rows(0)
     expected = neardup.find_pairs(rows(1), rows(0), **grouped(**options))
     assert len(expected)
     pairs = found(neardup.find_pairs(rows(1), index, **grouped(**join)))
@@ -96,7 +94,6 @@ def test_index_decides__a_join_finds_what_a_look_up_finds(index):
         ({"tokenizer": "characters"}, "tokenizer 'words' and 'characters'"),
         ({"tokenizer": "characters", "method": "exact"}, "tokenizer 'words' and 'characters'"),
         ({"preset": "titles", "method": "exact"}, "preset has no effect with an index"),
-        ({"idf_from": ["a b"], "method": "exact"}, "idf_from has no effect with an index"),
     ],
 )
 def test_index_decides__another_value_is_refused(tmp_path, options, message):

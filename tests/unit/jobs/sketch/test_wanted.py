@@ -63,9 +63,7 @@ def test_estimate__containment_has_a_direction(texts):
         ("edit", {"measure": "jaccard", "threshold": 0.5}, "kind minhash or smallest or modulo,"),
         ("modulo", {"measure": "containment"}, "^measure has no effect without threshold; "),
         ("modulo", {"super_shingles": 2}, "^super_shingles need sketches of kind minhash or"),
-        ("minhash", {"super_shingles": 7}, "^super_shingles must lie between 1 and the 6 bands"),
-        ("minhash", {"bands": "7x2"}, "^bands has no effect without super_shingles; "),
-        ("minhash", {"super_shingles": 1, "bands": (6, 22)}, "must be at most the 128 min-hashes"),
+        ("minhash", {"super_shingles": 7}, "^super_shingles must lie between 1 and 6, got 7"),
     ],
 )
 def test_estimate__refuses(kind, options, message):
@@ -90,7 +88,7 @@ def test_estimate__super_shingles(texts):
         )
         found = neardup.estimate(sketches, super_shingles=2)
         assert pairs_of(found) == [("book", "v1"), ("book", "v5"), ("v1", "v5")]
-        assert {"super_shingles": 2, "bands": 6, "rows": 14}.items() <= found.summary.items()
+        assert found.summary["super_shingles"] == 2
         assert found.pairs.column_names[-1] == "super_shingles"
         assert set(found.pairs["super_shingles"].to_pylist()) <= {2, 3, 4, 5, 6}
         every = neardup.estimate(sketches)
@@ -98,7 +96,7 @@ def test_estimate__super_shingles(texts):
         for row in found.pairs.to_pylist():
             del row["super_shingles"]
             assert row == plain[row["id_a"], row["id_b"]]
-        both = neardup.estimate(sketches, super_shingles=1, threshold=1, bands=(8, 12))
+        both = neardup.estimate(sketches, super_shingles=1, threshold=1)
         assert pairs_of(both) == [pair for pair, row in plain.items() if row["similarity"] == 1]
         one, others = (
             neardup.sketch(part, kind=kind, num_perm=96, read=neardup.ReadOptions(id_column="id"))
