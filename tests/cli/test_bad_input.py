@@ -19,7 +19,7 @@ from neardup.files.formats import KNOWN_SUFFIXES
 
 GOOD = b'{"text": "one", "id": "a"}\n'
 
-COLUMNS = "columns are 'id', 'body'; name another with --text-column, such as 'body'"
+COLUMNS = "columns are 'id', 'body'; name another with --text-column"
 SKIP = "; --on-error skip leaves bad rows out"
 CP1252 = (
     "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with "

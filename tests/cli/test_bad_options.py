@@ -78,7 +78,7 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         (
             "--text-column body",
             "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'; name another "
-            "with --text-column, such as 'text'",
+            "with --text-column",
         ),
         (
             "--id-column key",

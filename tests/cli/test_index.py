@@ -170,8 +170,8 @@ def test_build__where_something_is(run, fails, here, index, write_file):
 def test_build__fails_and_leaves_nothing(fails, here, write_file):
     write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
     message = (
-        "bad.jsonl, row 5: no column 'text'; columns are 'txt', 'id'; name another with "
-        "--text-column, such as 'txt'; --on-error skip "
+        "bad.jsonl, row 5: no column 'text'; columns are 'id', 'txt'; name another with "
+        "--text-column; --on-error skip "
         "leaves bad rows out"
     )
     fails("index", "build", "new/idx", "bad.jsonl", *OPTIONS, error=message)

@@ -120,7 +120,7 @@ def _user_columns(
     table = block.some_columns(names, select)
     for name in names:
         if name not in table.column_names:
-            found = listed_names(name, source.listed_names())
+            found = listed_names(source.listed_names())
             message = f"there is no column {name!r}, which the index keeps; there are {found}"
             raise InvalidInputError(message, path=source.name)
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,13 +25,11 @@ from neardup.files.columnpaths import (
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import IN_MEMORY as LANGUAGE_IN_MEMORY
 from neardup.files.problems import (
-    SAMPLED_ROWS,
     check_columns,
     encoding_advice,
     id_advice,
     not_utf8,
     null_text,
-    string_values,
 )
 from neardup.files.rows import (
     ColumnNames,
@@ -65,8 +62,7 @@ def parse_arrow(
     out. Unless ``is_decoded``, an encoding may be named for text that is not UTF-8. ``misread`` are
     rows with values that the table does not have as they were.
     """
-    first_rows = table.slice(0, SAMPLED_ROWS)
-    check_columns(columns, table.schema, path=path, sample=lambda: string_values(first_rows))
+    check_columns(columns, table.schema, path=path)
     table = with_columns(table, columns.names)
     for name in columns.names:
         _check_size(table.column(name), name, path)
@@ -360,14 +356,7 @@ class TableBlock(RowBlock):
 
     def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Check the named columns and return them."""
-
-        def sample() -> Mapping[str, Sequence[Any]]:
-            with contextlib.suppress(InvalidInputError):
-                first = self.select(np.arange(len(self)) < SAMPLED_ROWS)
-                return string_values(first._columns(None))  # noqa: SLF001 - of this class
-            return {}
-
-        check_columns(columns, self.schema, path=self._path, sample=sample)
+        check_columns(columns, self.schema, path=self._path)
         return parse_arrow(
             self._columns(columns.names),
             self.numbers,

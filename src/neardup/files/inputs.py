@@ -33,7 +33,6 @@ from neardup.files.formats import (
 from neardup.files.memory import (
     arrow_source,
     is_arrow,
-    refusal,
     rows_source,
 )
 from neardup.files.streams import (
@@ -134,7 +133,11 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     if is_arrow(data):
         rows = arrow_source(data)
     elif isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
-        raise InvalidInputError(refusal(data))
+        message = (
+            "expected a path, a list of strings or dictionaries, or an Arrow table, got "
+            f"{type(data).__name__}"
+        )
+        raise InvalidInputError(message)
     else:
         items = list(Documents().checked("data", data))
         if items and all(isinstance(item, Path) for item in items):

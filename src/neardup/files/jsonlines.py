@@ -422,8 +422,7 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
     def value_of(name: str) -> Any:
         value = value_in(row, name)
         if value is MISSING:
-            values = {key: [each] for key, each in leaves_of_row(row).items()}
-            raise BadRowError(no_column(name, columns, list(values), lambda: values))
+            raise BadRowError(no_column(name, columns, list(leaves_of_row(row))))
         if isinstance(value, str):
             try:
                 value.encode()

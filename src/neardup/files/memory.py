@@ -162,31 +162,6 @@ def _with_named_index(table: pa.Table) -> pa.Table:
 # Sources of the objects that a caller hands over.
 
 
-def refusal(data: Any) -> str:
-    """Describe the expected data for an unusable object, with remedy."""
-    kind = type(data).__name__
-    if hasattr(data, "collect"):
-        return f"expected rows, got a {kind}, which has not read them yet; hand over its .collect()"
-    if hasattr(data, "to_table") or hasattr(data, "toArrow") or hasattr(data, "compute"):
-        method = next(name for name in ("to_table", "toArrow", "compute") if hasattr(data, name))
-        return f"expected rows, got a {kind}; hand over its .{method}()"
-    if isinstance(data, Mapping) and data and all(map(_holds_rows, data.values())):
-        names = ", ".join(map(repr, data))
-        first = next(iter(data))
-        return f"expected one collection, got a {kind} of {names}; hand over one: data[{first!r}]"
-    if isinstance(data, Mapping):
-        return (
-            f"expected rows, got a {kind}; hand over a list of dictionaries, a row each, or where "
-            "it has columns pyarrow.table(data)"
-        )
-    return f"expected a path, a list of strings or dictionaries, or an Arrow table, got {kind}"
-
-
-def _holds_rows(value: Any) -> bool:
-    # A dataset of Hugging Face speaks Arrow since version 4, and has columns since ever.
-    return is_arrow(value) or hasattr(value, "column_names")
-
-
 def is_arrow(data: Any) -> bool:
     """Return whether an object has an Arrow interface."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
@@ -252,7 +227,7 @@ def rows_source(items: list[Any]) -> MemorySource:
         if not is_good or isinstance(item, bytes):
             expected = "only strings" if are_texts else "strings or dictionaries"
             message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"
-            raise InvalidInputError(message + _item_advice(item))
+            raise InvalidInputError(message)
     if are_texts:
         column = column_of("text", items, misread, are_texts=True)
         texts = None if column.null_count or misread else items
@@ -260,17 +235,3 @@ def rows_source(items: list[Any]) -> MemorySource:
     names = list(dict.fromkeys(name for row in items for name in row))
     columns = [column_of(name, [row.get(name) for row in items], misread) for name in names]
     return MemorySource(pa.table(columns, names=list(map(str, names))), misread=misread)
-
-
-def _item_advice(item: Any) -> str:
-    """Describe the remedy for an item of another likely type."""
-    if isinstance(item, bytes):
-        return "; decode bytes to texts"
-    if not isinstance(item, list | tuple | set | frozenset):
-        return ""
-    if all(isinstance(token, str) for token in item):
-        return (
-            "; to compare tokens of your own, join each document's to one string, such as "
-            "' '.join(tokens), with tokenizer='whitespace', and ngram=1 for sets of them"
-        )
-    return "; a row with an id is a dictionary, such as {'id': 7, 'text': 'as written'}"

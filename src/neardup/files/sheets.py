@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
@@ -47,13 +47,11 @@ _log = job_logger("neardup.hints")
 Value = str | int | float | date | time | timedelta | None
 """The value of a cell: a date may have a time; an error is text; None is an empty cell."""
 
-# Rows of a full sheet, which continues in the next sheet.
-_FULL = 1 << 20
-# The table is in memory: cells take 9 bytes each and their text. Text that many cells share is
-# stored once in the file, so a small file can hold any amount of it.
-_MOST_CELLS = 1 << 26
+_MOST_ROWS = 1 << 20
+# The sheet is in memory. Text that many cells share is stored once in the file, so a small file can
+# hold any amount of it.
+_MOST_CELLS = 1 << 24
 _MOST_TEXT, _MOST_TIMES = 1 << 28, 32
-_ROWS_TOGETHER = 1 << 12
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Characters that XML cannot hold, and the underscore of a text that looks like such an escape.
 _ESCAPE = re.compile(r"_x(00[01][0-9A-F]|005F|FFF[EF])_", re.I)
@@ -71,17 +69,29 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
         warnings.simplefilter("ignore")
         size = file.seek(0, 2)
         _check_package(file, size)
-        workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        sheets = workbook.worksheets
-        for sheet in sheets:
+        sheets = openpyxl.load_workbook(file, read_only=True, data_only=True).worksheets
+        if not sheets:
+            message = "it has no sheets of cells; get a full copy"
+            raise UnreadableFileError(message)
+        for each in sheets:
             # Files may state other dimensions than they have.
-            sheet.reset_dimensions()
-        number = _chosen(sheets, location)
-        columns = _Columns(sheets[number:], _MOST_TEXT + _MOST_TIMES * size)
-        table, kinds = columns.finish()
-        if columns.n_empty:
-            _log.info("%s: left out %s", location, counted(columns.n_empty, "empty row"))
-        return SheetSource(table, kinds, location, name, sheets[number].title)
+            each.reset_dimensions()
+        shown = [each for each in sheets if each.sheet_state == "visible"] or sheets[:1]
+        # One row is a header without rows, or a title.
+        full = (each for each in shown if len(list(islice(_rows(each), 2))) > 1)
+        sheet = next(full, None)
+        if sheet is not None and len(shown) > 1:
+            _log.info(
+                "%s: sheet %r is read, the first of %d that has rows; save another as CSV",
+                location,
+                sheet.title,
+                len(sheets),
+            )
+        sheet = sheet or shown[0]
+        names, rows, n_empty = _read(sheet, _MOST_TEXT + _MOST_TIMES * size)
+        if n_empty:
+            _log.info("%s: left out %s", location, counted(n_empty, "empty row"))
+        return SheetSource(names, rows, location, name, sheet.title)
 
 
 @contextmanager
@@ -112,7 +122,6 @@ def _check_package(file: Any, size: int) -> None:
             "it without, in the newer format"
         )
         raise UnreadableFileError(message)
-    file.seek(0)
     limit = most_bytes(size)
     with zipfile.ZipFile(file) as package:
         parts = [each for each in package.infolist() if each.filename.endswith((".xml", ".rels"))]
@@ -130,43 +139,48 @@ def _check_package(file: Any, size: int) -> None:
                         "entities and is not read; leave the file out"
                     )
                     raise UnreadableFileError(message)
-    file.seek(0)
 
 
-def _chosen(sheets: list[Any], location: str) -> int:
-    """Return the position of the first visible sheet with rows."""
-    if not sheets:
-        message = "it has no sheets of cells; get a full copy"
-        raise UnreadableFileError(message)
-    shown = [n for n, sheet in enumerate(sheets) if sheet.sheet_state == "visible"]
-    # One row is a header without rows, or a title.
-    found = next((n for n in shown if _has_rows(sheets[n])), None)
-    if found is None:
-        return next(iter(shown), 0)
-    if len(shown) > 1:
-        _log.info(
-            "%s: sheet %r is read, the first of %d that has rows; save another as CSV",
-            location,
-            sheets[found].title,
-            len(sheets),
-        )
-    return found
+def _read(sheet: Any, most_text: int) -> tuple[list[str], list[list[Value]], int]:
+    """Return a sheet's column names and rows, and the number of its empty rows."""
+    from openpyxl.utils import get_column_letter
+
+    numbered = _rows(sheet)
+    first, header = next(numbered, (0, []))
+    rows: list[list[Value]] = []
+    last, width, n_characters = first, len(header), 0
+    for last, row in numbered:  # noqa: B007 - used after the loop
+        rows.append(row)
+        width = max(width, len(row))
+        if width * len(rows) > _MOST_CELLS:
+            message = (
+                f"it has more than {_MOST_CELLS:,} cells between the first and the last; save the "
+                "sheet as CSV"
+            )
+            raise UnreadableFileError(message)
+        n_characters += sum(len(value) for value in row if isinstance(value, str))
+        if n_characters > most_text:
+            message = (
+                f"its rows are more than {most_text >> 20:,} MB, as of files made to fill the "
+                "memory; save the sheet as CSV"
+            )
+            raise UnreadableFileError(message)
+    titles = [*map(text_of, header), *[""] * (width - len(header))]
+    names = [title or get_column_letter(number) for number, title in enumerate(titles, 1)]
+    return names, rows, last - first - len(rows)
 
 
-def _has_rows(sheet: Any) -> bool:
-    return len(list(islice(filter(None, _rows(sheet)), 2))) > 1
-
-
-def _rows(sheet: Any) -> Iterator[list[Value]]:
-    """Yield each row's values, without trailing empty cells."""
-    for n_rows, cells in enumerate(sheet.iter_rows(), 1):
-        if n_rows > _FULL:
-            message = f"it has more than {_FULL:,} rows in a sheet; leave it out"
+def _rows(sheet: Any) -> Iterator[tuple[int, list[Value]]]:
+    """Yield the rows with a value: numbers in the sheet, and values up to the last one."""
+    for number, cells in enumerate(sheet.iter_rows(), 1):
+        if number > _MOST_ROWS:
+            message = f"it has more than {_MOST_ROWS:,} rows in a sheet; leave it out"
             raise UnreadableFileError(message)
         values = [_value(cell) for cell in cells]
         while values and values[-1] is None:
             values.pop()
-        yield values
+        if values:
+            yield number, values
 
 
 def _value(cell: Any) -> Value:
@@ -184,90 +198,6 @@ def _value(cell: Any) -> Value:
     if value is None or isinstance(value, int | datetime | time | timedelta):
         return value
     return str(value)
-
-
-# The kind of each cell, a byte: with it a text becomes the original value.
-_KINDS: tuple[type, ...] = (type(None), str, int, float, bool, date, datetime, time, timedelta)
-_EMPTY, _TEXT, _WHOLE, _FLOAT, _BOOL, _DATE, _DATETIME, _TIME, _DURATION = range(len(_KINDS))
-
-
-class _Columns:
-    """Columns of text from a sheet, with each cell's kind."""
-
-    def __init__(self, sheets: list[Any], most_text: int) -> None:
-        self._most_text = most_text
-        self._names: list[str] = []
-        self._columns: list[tuple[list[pa.Array], bytearray]] = []
-        self._n_rows = self._n_bytes = 0
-        self.n_empty = 0
-        rows = self._rows_of(sheets)
-        while batch := list(islice(rows, _ROWS_TOGETHER)):
-            self._add(batch)
-
-    def _rows_of(self, sheets: list[Any]) -> Iterator[list[Value]]:
-        """Yield a sheet's rows, continuing in the next if full."""
-        header: list[Value] | None = None
-        for sheet in sheets:
-            n_rows, n_waiting = 1, 0
-            rows = _rows(sheet)
-            first = next(filter(None, rows), None)
-            if first is None or (header is not None and first != header):
-                return
-            header = first
-            self._names = [text_of(value) for value in header]
-            for row in rows:
-                n_rows += 1
-                if row:
-                    # Rows after the last one with a value do not count.
-                    self.n_empty += n_waiting
-                    yield row
-                n_waiting = 0 if row else n_waiting + 1
-            if n_rows < _FULL:
-                return
-
-    def _add(self, rows: list[list[Value]]) -> None:
-        n_columns = max(len(self._columns), len(self._names), *map(len, rows))
-        if (self._n_rows + len(rows)) * n_columns > _MOST_CELLS:
-            message = (
-                f"it has more than {_MOST_CELLS:,} cells between the first and the last; save the "
-                "sheet as CSV"
-            )
-            raise UnreadableFileError(message)
-        while len(self._columns) < n_columns:
-            above = pa.nulls(self._n_rows, pa.string())
-            self._columns.append(([above], bytearray(self._n_rows)))
-        for column, (texts, kinds) in enumerate(self._columns):
-            values = [row[column] if column < len(row) else None for row in rows]
-            texts.append(pa.array([text_of(value) or None for value in values], pa.string()))
-            kinds.extend(_KINDS.index(type(value)) for value in values)
-            self._n_bytes += texts[-1].nbytes
-            if self._n_bytes > self._most_text:
-                message = (
-                    f"its rows are more than {self._most_text >> 20:,} MB, as of files made to "
-                    "fill the memory; save the sheet as CSV"
-                )
-                raise UnreadableFileError(message)
-        self._n_rows += len(rows)
-
-    def finish(self) -> tuple[pa.Table, list[bytes]]:
-        """Return the table, and the kinds of each column's cells."""
-        from openpyxl.utils import get_column_letter
-
-        columns = self._columns or [([pa.array([], pa.string())], bytearray())] * len(self._names)
-        names = [*self._names, *[""] * (len(columns) - len(self._names))]
-        names = [name or get_column_letter(number) for number, name in enumerate(names, 1)]
-        arrays = [_typed(pa.chunked_array(texts), set(kinds)) for texts, kinds in columns]
-        return pa.table(arrays, names=names), [bytes(kinds) for _, kinds in columns]
-
-
-def _typed(texts: pa.ChunkedArray, kinds: set[int]) -> pa.ChunkedArray:
-    """Return a column as numbers if only numbers, else texts."""
-    found = kinds - {_EMPTY}
-    if found and found <= {_WHOLE, _FLOAT}:
-        # Beyond 64 bits the digits are kept as text.
-        with suppress(pa.ArrowInvalid):
-            return texts.cast(pa.int64() if found == {_WHOLE} else pa.float64())
-    return texts
 
 
 def text_of(value: Value) -> str:
@@ -292,23 +222,14 @@ def text_of(value: Value) -> str:
     return str(value)
 
 
-def _value_of(text: str, kind: int) -> Value:
-    """Return a cell's original value, or text that was changed."""
-    try:
-        if kind == _WHOLE:
-            return int(text)
-        if kind == _FLOAT:
-            return float(text)
-        if kind == _BOOL:
-            return {"true": True, "false": False}.get(text, text)
-        if kind == _DURATION:
-            hours, minutes, seconds = text.removeprefix("-").split(":")
-            span = timedelta(hours=int(hours), minutes=int(minutes), seconds=float(seconds))
-            return -span if text.startswith("-") else span
-        moments: dict[int, Any] = {_DATE: date, _DATETIME: datetime, _TIME: time}
-        return moments[kind].fromisoformat(text) if kind in moments else text
-    except ValueError:
-        return text
+def _column(values: Sequence[Value]) -> pa.Array:
+    """Return a column as numbers if only numbers, else texts."""
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds and kinds <= {int, float}:
+        # Beyond 64 bits the digits are kept as text.
+        with suppress(pa.ArrowInvalid, OverflowError):
+            return pa.array(values, pa.int64() if kinds == {int} else pa.float64())
+    return pa.array([text_of(value) or None for value in values], pa.string())
 
 
 class _SheetBlock(TableBlock):
@@ -345,10 +266,10 @@ class SheetSource(MemorySource):
 
     Parameters
     ----------
-    table
-        The rows.
-    kinds
-        The kind of each cell, by column.
+    names
+        The names of the columns.
+    rows
+        The values of each row, up to its last one.
     location, name
         Path or URL of the file, and its name in ids and outputs.
     sheet
@@ -358,11 +279,13 @@ class SheetSource(MemorySource):
     block_type = _SheetBlock
 
     def __init__(
-        self, table: pa.Table, kinds: list[bytes], location: str, name: str, sheet: str
+        self, names: list[str], rows: list[list[Value]], location: str, name: str, sheet: str
     ) -> None:
-        super().__init__(table)
+        columns = list(zip_longest(*rows))
+        columns += [(None,) * len(rows)] * (len(names) - len(columns))
+        super().__init__(pa.table(list(map(_column, columns)), names=names))
         self.location = self.origin = location
-        self.name, self.sheet, self.kinds = name, sheet, kinds
+        self.name, self.sheet, self.rows = name, sheet, rows
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return ids of file name and row number."""
@@ -385,34 +308,33 @@ class _SheetWriter(RowWriter):
     def __init__(self, source: SheetSource, destination: Destination) -> None:
         from neardup.files.spreadsheet import Spreadsheet
 
-        self._location, self._destination, self._kinds = source.location, destination, source.kinds
-        self._spreadsheet = Spreadsheet()
-        self._spreadsheet.add_sheet(source.schema().names, source.sheet)
+        self._location, self._destination, self._rows = source.location, destination, source.rows
+        names = source.schema().names
+        self._spreadsheet = Spreadsheet(names, source.sheet, are_numbers_exact=True)
 
     def prepare(self, block: RowBlock) -> tuple[list[int], pa.Table | None]:
         """Return the numbers and values of the rows."""
         return block.numbers.tolist(), block.to_table() if len(block) else None
 
     def append(self, prepared: tuple[list[int], pa.Table | None]) -> None:
-        """Append rows to the spreadsheet."""
+        """Append rows to the spreadsheet, with the values of unchanged cells."""
         from neardup.files.spreadsheet import CELL_UNITS, units_of
 
         numbers, table = prepared
-        if table is None:
-            return
-        columns = [column.to_pylist() for column in table.columns]
+        columns = [] if table is None else [column.to_pylist() for column in table.columns]
         for number, *values in zip(numbers, *columns, strict=True):
             cells = []
-            for value, kinds in zip(values, self._kinds, strict=True):
+            for value, original in zip_longest(values, self._rows[number - 1]):
                 is_text = isinstance(value, str)
-                cells.append(_value_of(value, kinds[number - 1]) if is_text else value)
+                is_changed = is_text and value != text_of(original)
+                cells.append(value if is_changed else original)
                 if is_text and units_of(value) > CELL_UNITS:
                     message = (
                         f"a text of {len(value):,} characters is longer than a cell of a "
                         "spreadsheet may be; write format='jsonl' (--format jsonl)"
                     )
                     raise InvalidInputError(message, path=self._location, row=number)
-            self._spreadsheet.append(cells, are_numbers_exact=True)
+            self._spreadsheet.append(cells)
 
     def close(self) -> None:
         """Copy the spreadsheet to its destination."""

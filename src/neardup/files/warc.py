@@ -256,7 +256,7 @@ class _WarcBlock(RawBlock):
         self._key = path, *raw.numbers[:1].tolist()
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        check_columns(columns, _SCHEMA, path=self.path, sample=dict)
+        check_columns(columns, _SCHEMA, path=self.path)
         problems = Problems(raw.numbers, self.path, skip_bad)
         pages = [_Page(raw[index]) for index in range(len(raw))]
         texts = extract_texts(

@@ -315,7 +315,7 @@ def _quoted(name: str) -> str:
 
 
 def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and rows, in several sheets if needed.
+    """Write a header and rows.
 
     A text longer than a cell is cut, with a note at its end. Whole numbers of more than 15 digits
     and floats that are not finite become text.
@@ -323,8 +323,7 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
     from neardup.files.spreadsheet import CELL_UNITS, Spreadsheet, start_of, units_of
 
     n_cut = 0
-    with Spreadsheet() as spreadsheet:
-        spreadsheet.add_sheet(table.schema.names)
+    with Spreadsheet(table.schema.names) as spreadsheet:
         for batch in _batches_of(table):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 cells = list[object](row)

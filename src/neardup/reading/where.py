@@ -167,7 +167,7 @@ def _refused(reason: str, text: str) -> InvalidParameterError:
 
 def no_column(name: str, names: Sequence[str], condition: str) -> str:
     """Describe a missing column of a condition."""
-    message = f"{option_name('where')}: no column {name!r}; columns are {listed_names(name, names)}"
+    message = f"{option_name('where')}: no column {name!r}; columns are {listed_names(names)}"
     if f'"{name}"' in condition:
         message += "; texts stand in single quotes"
     return message

@@ -110,9 +110,9 @@ def test_some_columns__by_path(kind, name, expected, tmp_path):
 
 
 @each_of("kind", KINDS)
-def test_no_column__lists_what_is_within_and_the_near_first(kind, tmp_path):
+def test_no_column__lists_inner_columns(kind, tmp_path):
     [block, *_] = source_of(kind, tmp_path).blocks()
-    names = "'meta.url', 'doc.text', 'doc.id', 'meta.score'"
+    names = "'doc.text', 'doc.id', 'meta.url', 'meta.score'"
     with pytest.raises(InvalidInputError, match=f"no column 'url'; columns are {names}"):
         block.parse(ColumnNames("url"))
     for name in ("meta.urls", "doc", "doc.text.more", "tags[0]x", "tags.name", "meta[0]", "nope"):

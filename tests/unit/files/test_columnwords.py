@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
-import pytest
-
-from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
-from neardup.files.memory import arrow_source
 from neardup.files.problems import no_column
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
@@ -14,28 +8,13 @@ from tests.each import each_of
 
 def test_no_column__of_very_many():
     names = [f"c{i}" for i in range(25)]
-    message = no_column("text", ColumnNames(), names, dict)
+    message = no_column("text", ColumnNames(), names)
     assert message.startswith("no column 'text'; columns are 'c0', 'c1', ")
     assert "'c19' and 5 more; name another" in message
     assert message.endswith("with text_column (--text-column)")
-    assert no_column("text", ColumnNames(), [], dict).endswith("there are no columns")
-    other = no_column("text", ColumnNames(text_option="other_column"), ["a"], dict)
+    assert no_column("text", ColumnNames(), []).endswith("there are no columns")
+    other = no_column("text", ColumnNames(text_option="other_column"), ["a"])
     assert other.endswith("; name another with other_column (--other-column)")
-    joined = no_column("a, b", ColumnNames("a, b"), ["a", "b"], dict)
-    assert "; name several with text_column (" in joined
-
-
-def test_no_column__in_other_than_utf8(tmp_path):
-    """What cannot be read is no reason to fail in another way."""
-    bad = pa.array([b"\xff"]).view(pa.string())
-    table = pa.table({"bad": bad, "good": pa.array(["text"]).dictionary_encode(), "n": [[5]]})
-    [block] = arrow_source(table).blocks()
-    with pytest.raises(InvalidInputError, match=r"with text_column, such as 'good'$"):
-        block.parse(ColumnNames(), select=np.array([True]))
-    (tmp_path / "a.csv").write_bytes(b"body\n\xff\n")
-    [block] = file_source(str(tmp_path / "a.csv"), "a.csv").blocks()
-    with pytest.raises(InvalidInputError, match=r"with text_column, such as 'body'$"):
-        block.parse(ColumnNames())
 
 
 @each_of(

@@ -105,7 +105,7 @@ def test_parse__several_columns_of_the_text(odd):
 BAD_ROWS = [
     (
         b'{"body": "a", "id": "x"}',
-        "no column 'text'; columns are 'body', 'id'; name another with text_column, such as 'body'",
+        "no column 'text'; columns are 'body', 'id'; name another with text_column",
     ),
     (b"{}", "no column 'text'; there are no columns"),
     (b'{"text": null, "id": "x"}', "column 'text' is null"),

@@ -53,25 +53,9 @@ def test_rows_source__dictionaries_may_lack_keys():
     ("items", "message"),
     [
         ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str in row 2"),
-        (
-            [["a", "b"]],
-            "expected only strings in the list, got list in row 1; to compare tokens of "
-            "your own, join each document's to one string, such as ' '.join(tokens), with "
-            "tokenizer='whitespace', and ngram=1 for sets of them",
-        ),
-        (
-            [None, "a b", {"a", "b"}],
-            "expected only strings in the list, got set in row 3; to compare tokens of your own",
-        ),
-        (
-            [(7, "a b")],
-            "expected only strings in the list, got tuple in row 1; a row with an id is "
-            "a dictionary, such as {'id': 7, 'text': 'as written'}",
-        ),
-        (
-            [b"a b"],
-            "expected only strings in the list, got bytes in row 1; decode bytes to texts",
-        ),
+        ([["a", "b"]], "expected only strings in the list, got list in row 1"),
+        ([None, "a b", {"a"}], "expected only strings in the list, got set in row 3"),
+        ([b"a b"], "expected only strings in the list, got bytes in row 1"),
         ([{"text": "a"}, None], "expected strings or dictionaries in the list, got NoneType"),
     ],
 )

@@ -454,8 +454,7 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
     )
     there = source.listed_names()
     if there:
-        lacking = next((name for name in columns if name not in there), "")
-        message += f"; columns are {listed_names(lacking, there)}"
+        message += f"; columns are {listed_names(there)}"
     return InvalidInputError(message, path=source.origin)
 
 

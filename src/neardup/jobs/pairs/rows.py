@@ -79,7 +79,7 @@ def check_columns(
 def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInputError:
     sources = [source for sources in collections for source in sources]
     there = sources[0].listed_names() if sources else ()
-    columns = f"; columns are {listed_names(name, there)}" if there else ""
+    columns = f"; columns are {listed_names(there)}" if there else ""
     message = (
         f"no column {name!r}, which columns (--columns) names{columns}{where_to_have(sources)}"
     )

@@ -82,7 +82,7 @@ def test_warc__columns(make_file):
             "record_id": "urn:uuid:4",
         },
     ]
-    with pytest.raises(InvalidInputError, match="no column 'Url'; columns are 'url', 'id', 'text'"):
+    with pytest.raises(InvalidInputError, match="no column 'Url'; columns are 'id', 'text', 'url'"):
         block.parse(ColumnNames(id="Url"))
     assert block.some_columns(["no", "host", "host"]).column_names == ["host"]
     columns = ColumnNames(id="record_id", order="date")
