@@ -13,7 +13,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError, ReadError, in_python, on_command_line
 from tests.commands import COMMANDS
-from tests.digests import refusals
+from tests.digests.cases import REFUSALS
 from tests.digests.inputs import make_inputs
 from tests.each import each_of
 
@@ -64,7 +64,7 @@ def inputs(tmp_path_factory):
 
 
 @pytest.mark.slow
-@each_of("case", [*dict.fromkeys(refusals.COMMANDS)])
+@each_of("case", REFUSALS)
 def test_commands__name_options_with_dashes(run, inputs, tmp_path, monkeypatch, case):
     """Each refusal and each hint that the digests record."""
     folder = tmp_path / "inputs"
