@@ -18,7 +18,7 @@ PATHS = {
     "text": "doc.text",
     "url": "meta.in.url",
     "score": "meta.score",
-    "tag": "tags[1]",
+    "tag": "tags.own",
 }
 
 
@@ -39,7 +39,7 @@ def nested(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "doc": {"key": row["key"], "text": row["text"], "size": len(row["text"])},
         "meta": {"in": {"url": row["url"]}, "score": row["score"]},
-        "tags": ["first", row["tag"], {"deep": 1}][:2],
+        "tags": {"own": row["tag"], "others": ["first"]},
     }
 
 

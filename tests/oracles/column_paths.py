@@ -1,4 +1,4 @@
-"""What a name such as ``a.b[0]`` means in a row: all ways to read it, the one of longest names."""
+"""What a name such as ``a.b`` means in a row: all ways to read it, the one of longest names."""
 
 from __future__ import annotations
 
@@ -7,27 +7,13 @@ from typing import Any
 NOTHING = object()
 
 
-def readings(name: str) -> list[list[str | int]]:
-    """Return all ways to cut a name at dots and brackets, those of longer first steps before."""
-    found: list[list[str | int]] = [[name]]
+def readings(name: str) -> list[list[str]]:
+    """Return all ways to cut a name at dots, those of longer first steps before."""
+    found = [[name]]
     for end in range(len(name) - 1, 0, -1):
         if name[end] == ".":
             found += [[name[:end], *others] for others in readings(name[end + 1 :])]
-        if name[end] == "[":
-            found += [[name[:end], *others] for others in _behind(name[end:])]
     return found
-
-
-def _behind(rest: str) -> list[list[str | int]]:
-    """Return the ways to go on behind a step, from a bracket or a dot on, or the end."""
-    if not rest:
-        return [[]]
-    if rest[0] == ".":
-        return readings(rest[1:])
-    number, closed, after = rest[1:].partition("]")
-    if not closed or not (number.isascii() and number.isdigit()):
-        return []
-    return [[int(number), *others] for others in _behind(after)]
 
 
 def lookup(row: dict[str, Any], name: str) -> Any:
@@ -37,9 +23,7 @@ def lookup(row: dict[str, Any], name: str) -> Any:
         for step in steps:
             if value is None:
                 break
-            if isinstance(step, int) and isinstance(value, list):
-                value = value[step] if step < len(value) else None
-            elif isinstance(step, str) and isinstance(value, dict) and step in value:
+            if isinstance(value, dict) and step in value:
                 value = value[step]
             else:
                 value = NOTHING

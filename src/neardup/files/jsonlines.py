@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, kind_of
-from neardup.files.columnpaths import MISSING, element_of, leaves_of_row, splits, value_in
+from neardup.files.columnpaths import MISSING, leaves_of_row, splits, value_in
 from neardup.files.cuts import Cuts, Holes
 from neardup.files.encodings import is_utf8
 from neardup.files.problems import id_advice, no_column, not_decodable, null_text
@@ -243,33 +243,22 @@ def place_in(text: str, name: str, at: int = 0) -> tuple[int, int] | None:
     """Return the place of a value, like ``columnpaths.value_in``."""
     members = dict(_members(text, at))
     for head, rest in splits(name):
-        if head in members and (found := _place_within(text, *members[head], rest)):
-            return found
+        if head in members:
+            start, stop = members[head]
+            if rest is None or text.startswith("null", start):
+                return start, stop
+            found = place_in(text, rest, start) if text[start] == "{" else None
+            if found is not None:
+                return found
     return None
 
 
-def _place_within(text: str, start: int, stop: int, rest: str) -> tuple[int, int] | None:
-    if not rest or text.startswith("null", start):
-        return start, stop
-    element = element_of(rest)
-    if element is None:
-        is_field = rest[0] == "." and text[start] == "{"
-        return place_in(text, rest[1:], start) if is_field else None
-    elements = list(_members(text, start)) if text[start] == "[" else []
-    number, rest = element
-    return _place_within(text, *elements[number][1], rest) if number < len(elements) else None
-
-
 def _members(text: str, at: int) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield names and places of values, empty names in arrays."""
-    at = _behind_space(text, at)
-    is_object, key = text[at] == "{", ""
-    at = _behind_space(text, at + 1)
-    while text[at] not in "}]":
-        if is_object:
-            key, at = _decoder.raw_decode(text, at)
-            at = _behind_space(text, _behind_space(text, at) + 1)
-        start = at
+    """Yield the names and places of an object's values."""
+    at = _behind_space(text, _behind_space(text, at) + 1)
+    while text[at] != "}":
+        key, at = _decoder.raw_decode(text, at)
+        start = _behind_space(text, _behind_space(text, at) + 1)
         _, at = _decoder.raw_decode(text, start)
         yield key, (start, at)
         at = _behind_space(text, at)

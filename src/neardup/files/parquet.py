@@ -8,7 +8,6 @@ as it passes them; blocks that are gone get none.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import threading
 from collections.abc import Iterator
 from functools import cached_property
@@ -252,9 +251,7 @@ class _ParquetBlock(TableBlock):
         columns: Columns = None
         if names is not None:
             paths = (path_in(self.schema, name) or () for name in names)
-            # Parts of structures are read alone, but all elements of a list.
-            fields = (itertools.takewhile(lambda each: isinstance(each, str), p) for p in paths)
-            columns = tuple(dict.fromkeys(filter(None, (".".join(map(str, f)) for f in fields))))
+            columns = tuple(dict.fromkeys(filter(None, map(".".join, paths))))
         table = filter_rows(self._stretch.group.read(self._stretch, columns), self._rows)
         return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
 
