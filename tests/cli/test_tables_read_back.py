@@ -130,6 +130,7 @@ def test_spreadsheet__has_the_same_columns(run, here, documents, case):
     assert len(rows) == len(expected) + 1 > 1
     assert list(rows[0]) == expected.column_names
     with (here / "saved.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        file.write("sep=;\n")
         csv.writer(file, delimiter=";").writerows(rows)
     frame = pa.table(dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True)))
     for given_as in ("t.xlsx", "saved.csv", frame):

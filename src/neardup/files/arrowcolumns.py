@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError, option_name
+from neardup.errors import InvalidInputError, NeardupError, ReadError, option_name
 from neardup.files.columnpaths import (
     columns_among,
     path_in,
@@ -40,7 +40,7 @@ from neardup.files.rows import (
     join_texts,
     order_of,
 )
-from neardup.files.streams import check_unpacked, one_line
+from neardup.files.streams import check_unpacked, one_line, reading
 
 Misread = dict[int, list[tuple[str | None, str]]]
 """Reasons why rows are bad, by their numbers: if a column is one of texts, or (None) always."""
@@ -124,6 +124,36 @@ def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None
                 "intact copy, or write it anew"
             )
             raise InvalidInputError(message, path=path) from error
+
+
+@contextlib.contextmanager
+def arrow_errors(path: str, kind: str) -> Iterator[None]:
+    """Translate errors of Arrow for a damaged file."""
+    unreadable = f"not {kind} that Arrow can read: "
+    with reading(path):
+        try:
+            yield
+        except NeardupError:
+            raise
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            # Arrow's words for damage in the middle, not the system's.
+            message = unreadable + one_line(error)
+            if "page integrity" in message:
+                message = (
+                    "damaged: the checksum of a page is not that of its bytes; get another copy"
+                )
+            raise ReadError(message, path=path) from error
+        except (
+            pa.ArrowInvalid,
+            pa.ArrowNotImplementedError,
+            pa.ArrowKeyError,
+            pa.ArrowIndexError,
+            EOFError,
+            UnicodeDecodeError,
+        ) as error:
+            raise InvalidInputError(unreadable + one_line(error), path=path) from error
 
 
 def _bytes_of(array: pa.Array) -> pa.Array:

@@ -57,8 +57,7 @@ _BLOCK_BYTES = 1 << 20
 # The longest header row.
 _HEADER_BYTES = 1 << 22
 
-# Usual separators, for a hint, and the first line with which spreadsheets name theirs.
-_DELIMITERS = (";", "\t", "|", ",")
+# The first line with which spreadsheets name their separator.
 _NAMED_DELIMITER = re.compile(r'"?sep=(.)"?(\r\n|\r|\n)')
 
 _PRIVATE = 0x10FF00
@@ -100,27 +99,6 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
         is_delimiter_given=options.delimiter is not None,
         encoding=options.encoding,
     )
-
-
-def with_header_delimiter(source: Source) -> Source:
-    """Use the header's separator, as spreadsheet programs may save another."""
-    if isinstance(source, DelimitedSource):
-        found = _other_delimiter(source.column_names() or [])
-        if found is not None:
-            return DelimitedSource(
-                source.location,
-                source.name,
-                delimiter=found,
-                is_delimiter_given=True,
-                encoding=source.encoding,
-            )
-    return source
-
-
-def _other_delimiter(names: Sequence[str]) -> str | None:
-    """Return a separator within a one-column header, or None."""
-    header = names[0] if len(names) == 1 else ""
-    return next((other for other in _DELIMITERS if other in header), None)
 
 
 class _Header(NamedTuple):
@@ -437,15 +415,6 @@ class _DelimitedBlock(TableBlock):
 
     def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Parse the named columns, treating wrong field counts as bad."""
-        names = self.schema.names
-        found = _other_delimiter(names)
-        if found is not None and columns.texts[0] not in names:
-            shown = "tab" if found == "\t" else found
-            message = (
-                f"no column {columns.texts[0]!r}; the header has one column, {names[0]!r}; if "
-                f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
-            )
-            raise InvalidInputError(message, path=self._path)
         rows = super()._read_columns(columns, skip_bad=skip_bad)
         orders = columns_of_order(rows.order, len(columns.orders))
         rows.order = order_of(list(map(_numbers_if_all_are, orders)))

@@ -7,7 +7,6 @@ as it passes them; blocks that are gone get none.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Iterator
 from functools import cached_property
@@ -18,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.errors import InvalidInputError, NeardupError, ReadError
+from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import (
     TableBlock,
+    arrow_errors,
     check_batch,
     filter_rows,
     without_views,
@@ -32,7 +32,7 @@ from neardup.files.rows import (
     RowWriter,
     Source,
 )
-from neardup.files.streams import check_unpacked, file_size, one_line, open_random, reading
+from neardup.files.streams import check_unpacked, file_size, open_random
 from neardup.files.writers import TableWriter
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ParquetSource(Source):
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         """The metadata at the end of the file."""
-        with parquet_errors(self.location), open_random(self.location) as file:
+        with arrow_errors(self.location, _KIND), open_random(self.location) as file:
             metadata = pq.ParquetFile(file).metadata
             groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
             # Names are decoded when they are asked for, which must not fail later.
@@ -123,34 +123,7 @@ class ParquetSource(Source):
         return TableWriter(folder / self.name, self.schema())
 
 
-@contextlib.contextmanager
-def parquet_errors(path: str) -> Iterator[None]:
-    """Translate errors of Arrow for a damaged file."""
-    with reading(path):
-        try:
-            yield
-        except NeardupError:
-            raise
-        except (
-            pa.ArrowInvalid,
-            pa.ArrowNotImplementedError,
-            pa.ArrowKeyError,
-            UnicodeDecodeError,
-        ) as error:
-            raise InvalidInputError(_UNREADABLE + one_line(error), path=path) from error
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            # Arrow's words for damage in the middle, not the system's.
-            message = _UNREADABLE + one_line(error)
-            if "page integrity" in message:
-                message = (
-                    "damaged: the checksum of a page is not that of its bytes; get another copy"
-                )
-            raise ReadError(message, path=path) from error
-
-
-_UNREADABLE = "not a Parquet file that Arrow can read: "
+_KIND = "a Parquet file"
 
 
 class _Stretch:
@@ -180,7 +153,7 @@ class _RowGroup:
 
     def read(self, stretch: _Stretch, columns: Columns) -> pa.Table:
         """Return columns of a row range, reading forward or anew."""
-        with self._lock, parquet_errors(self.source.location):
+        with self._lock, arrow_errors(self.source.location, _KIND):
             while columns not in stretch.tables:
                 # After an error, reading starts over, so that the next caller gets the right rows.
                 # A reader of its group would keep the read part until the next garbage collection.

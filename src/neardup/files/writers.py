@@ -44,25 +44,27 @@ _GROUP_BYTES = 64 << 20
 class TableWriter(RowWriter):
     """Writer of rows in row groups of tens of megabytes.
 
-    Columns are compressed with Zstandard, and pages have checksums.
+    Columns of Parquet are compressed with Zstandard, and pages have checksums.
 
     An existing file is replaced. The schema has the metadata to keep. ``digest`` gets the bytes of
-    the file.
+    the file. ``make`` opens Arrow's writer of another format, given file and schema.
     """
 
-    def __init__(self, destination: Destination, schema: pa.Schema, digest: Any = None) -> None:
+    def __init__(
+        self,
+        destination: Destination,
+        schema: pa.Schema,
+        digest: Any = None,
+        make: Callable[[Any, pa.Schema], Any] | None = None,
+    ) -> None:
         self._destination = destination
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
         self._is_closed = self._has_failed = False
-        with writing(destination), _fitting(destination):
-            # A schema that Parquet cannot hold is refused before there is a file.
-            pq.ParquetWriter(pa.BufferOutputStream(), schema).close()
-            self._file = destination.create()
-            sink = _Sink(self._file, digest)
-            self._writer: Any = pq.ParquetWriter(
-                sink, schema, compression="zstd", write_page_checksum=True
-            )
+        with self._errors(), contextlib.ExitStack() as opened:
+            self._file = opened.enter_context(destination.create())
+            self._writer: Any = (make or _parquet_writer)(_Sink(self._file, digest), schema)
+            opened.pop_all()
 
     def prepare(self, block: RowBlock) -> pa.Table | None:
         """Return the rows, all columns."""
@@ -90,9 +92,9 @@ class TableWriter(RowWriter):
 
     def _put(self, group: pa.Table) -> None:
         self._has_failed = True
-        with writing(self._destination), _fitting(self._destination):
+        with self._errors():
             # Arrow has no size for a group without rows.
-            self._writer.write_table(group, row_group_size=len(group) or None)
+            self._writer.write_table(group, len(group) or None)
         self._has_failed = False
 
     def close(self) -> None:
@@ -100,24 +102,40 @@ class TableWriter(RowWriter):
         if self._is_closed:
             return
         self._is_closed = True
-        if self._has_failed:
-            self._abandon()
-            return
         try:
-            self._flush()
-            with writing(self._destination), _fitting(self._destination):
-                self._writer.close()
-                self._file.close()
+            if not self._has_failed:
+                self._flush()
+                with self._errors():
+                    self._writer.close()
         except BaseException:
-            self._abandon()
+            self._has_failed = True
             raise
-
-    def _abandon(self) -> None:
-        """Close the file as it is."""
-        # Arrow's writer cannot be closed after an error, and would try later.
-        self._writer.is_open = False
-        with contextlib.suppress(OSError):
+        finally:
+            if self._has_failed:
+                # Arrow's writer cannot be closed after an error, and would try later.
+                if isinstance(self._writer, pq.ParquetWriter):
+                    self._writer.is_open = False
+                with contextlib.suppress(OSError):
+                    self._file.close()
+        with self._errors():
             self._file.close()
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Translate errors of the system, and of values that a format cannot hold."""
+        try:
+            with writing(self._destination):
+                yield
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+            message = (
+                f"the file cannot hold a column ({one_line(error)}); write the rows in another "
+                "format, or without that column"
+            )
+            raise InvalidInputError(message, path=str(self._destination)) from None
+
+
+def _parquet_writer(sink: _Sink, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True)
 
 
 class _Sink:
@@ -141,17 +159,6 @@ class _Sink:
 
     def flush(self) -> None:
         """Do nothing, as writes are not buffered."""
-
-
-@contextlib.contextmanager
-def _fitting(destination: Destination) -> Iterator[None]:
-    """Raise for values unsupported by Parquet: unions, runs, oversized columns."""
-    try:
-        yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        message = f"Parquet cannot hold a column ({one_line(error)}); write the rows as they are, "
-        message += "or without that column"
-        raise InvalidInputError(message, path=str(destination)) from None
 
 
 # Rows in another format.

@@ -583,18 +583,14 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     for source in inputs:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
-    # Loads the reader of CSV.
-    from neardup.files.delimited import with_header_delimiter
-
-    sources = inputs.changed(with_header_delimiter)
-    for source in sources:
+    for source in inputs:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
         if twice:
             message = f"the table has several columns {twice[0]!r}; leave one of them"
             raise InvalidInputError(message, path=source.origin)
-    _check_tables(sources)
-    return sources
+    _check_tables(inputs)
+    return inputs
 
 
 def _check_tables(sources: Iterable[Source]) -> None:

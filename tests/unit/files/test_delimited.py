@@ -192,26 +192,6 @@ def test_delimiter__is_that_given(make_file, write_rows, delimiter, given):
     assert one_block(file_source(str(written), "a.csv", options)).to_table().to_pylist() == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "header", "found"),
-    [
-        ("a.csv", "id;text", ";"),
-        ("a.csv", "id\ttext", "tab"),
-        ("a.csv", "id|body", "|"),
-        ("a.tsv", "id,text", ","),
-    ],
-)
-def test_delimiter__named_where_the_header_is_one_column(make_file, name, header, found):
-    path = str(make_file(name, f"{header}\n1\n".encode()))
-    message = (
-        f"{path}: no column 'text'; the header has one column, {header!r}; if {found!r} separates "
-        f"columns, give delimiter {found!r}"
-    )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
-        one_block(file_source(path, name)).parse(ColumnNames())
-    assert one_block(file_source(path, name)).parse(ColumnNames(header)).text.to_pylist() == ["1"]
-
-
 @pytest.mark.parametrize("delimiter", ["|", ";"])
 def test_delimiter__that_may_be_part_of_a_character(make_file, delimiter):
     path = str(make_file("a.csv", f"text{delimiter}id\n表{delimiter}1\n".encode("shift_jis")))
