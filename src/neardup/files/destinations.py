@@ -14,8 +14,6 @@ lists the files of a complete output. An output that is replaced loses that mark
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import errno
 import json
 import os
 import platform
@@ -48,7 +46,7 @@ from neardup.files.remote import (
 )
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.runs import disk
-from neardup.runs.disk import HOLDER, LOCK, LockedFolder, part_of
+from neardup.runs.disk import LockedFolder
 from neardup.version import __version__
 
 # Targets: paths and URLs that users name.
@@ -245,13 +243,11 @@ def _translated(target: Target) -> Iterator[None]:
         raise WriteError(message) from None
 
 
-# The hidden folder of a local output. It holds the unfinished output, ``new``, and, on systems that
-# cannot exchange two names in one step, the earlier one, ``old``, for a moment. Where nothing can
-# be locked, each writer has a folder of its own, ``.NAME.neardup-XXXXXXXX``.
+# The hidden folder of a local output. It holds the unfinished output, ``new``, and the earlier
+# folder, ``old``, for the moment between two renames. Where nothing can be locked, each writer has
+# a folder of its own.
 
 _NEW, _OLD = "new", "old"
-_NAMES = {LOCK, HOLDER, part_of(Path(HOLDER)).name, _NEW, _OLD}
-_RANDOM = re.compile(r"[a-z0-9_]{8}")
 
 # The outputs that this context holds, and the places of their contents.
 _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
@@ -293,8 +289,7 @@ def _scratch_beside(target: Path) -> Iterator[Path]:
         finally:
             _clear(held[place].parent, target)
         return
-    recover(target)
-    scratch = LockedFolder(place.with_name(_prefix(place) + "progress"))
+    scratch = LockedFolder(_scratch_of(place))
     is_ours = False
     try:
         with disk.translated(target):
@@ -308,9 +303,12 @@ def _scratch_beside(target: Path) -> Iterator[Path]:
                 raise WriteError(message) from None
             if not scratch.is_locked:
                 scratch.remove()
-                own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
-                scratch = LockedFolder(Path(own))
+                scratch = LockedFolder(
+                    Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+                )
         is_ours, content = True, scratch.path / _NEW
+        # A killed writer may have left its content.
+        _clear(scratch.path, target)
         _HELD.set({**held, place: content})
         yield content
     finally:
@@ -322,59 +320,32 @@ def _scratch_beside(target: Path) -> Iterator[Path]:
                 scratch.remove()
 
 
+def _scratch_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.neardup-progress")
+
+
 def take_place(content: Path, target: Path) -> None:
-    """Rename the content to ``target``, moving its earlier content away."""
-    if not (content.is_dir() and target.is_dir()):
-        content.replace(target)
-    elif not exchange(content, target):
+    """Rename the content to ``target``, moving an earlier folder away."""
+    if content.is_dir() and target.is_dir():
         target.rename(content.with_name(_OLD))
-        content.rename(target)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Exchange two paths atomically, or return False if unsupported."""
-    try:
-        # AT_FDCWD, a current folder for each path, and RENAME_EXCHANGE.
-        status = ctypes.CDLL(None, use_errno=True).renameat2(
-            -100, os.fsencode(one), -100, os.fsencode(other), 2
-        )
-    except (OSError, TypeError, AttributeError):
-        # Only Linux has the function, and Windows no library without a name.
-        return False
-    number = ctypes.get_errno() if status else 0
-    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
-        return False
-    if number:
-        raise OSError(number, os.strerror(number), str(one), None, str(other))
-    return True
+    content.replace(target)
 
 
 def recover(target: Path) -> bool:
-    """Restore an output after killed writers.
+    """Restore an output after a killed writer.
 
     Returns True if it was missing and was restored. Files of living writers and files that cannot
     be changed are left alone.
     """
     was_there = os.path.lexists(target)
-    prefix = _prefix(target)
-    entries: list[str] = []
+    scratch = LockedFolder(_scratch_of(target))
+    # The lock of a living writer raises TimeoutError, which is an OSError.
     with contextlib.suppress(OSError):
-        entries = os.listdir(target.parent)
-    for entry in entries:
-        folder = target.parent / entry
-        with contextlib.suppress(OSError):
-            if (
-                entry.startswith(prefix)
-                and _RANDOM.fullmatch(entry[len(prefix) :])
-                and not folder.is_symlink()
-                and _NAMES.issuperset(os.listdir(folder))
-            ):
-                scratch = LockedFolder(folder)
-                # The lock of a living writer raises TimeoutError, which is an OSError.
-                scratch.enter(patience=0)
-                if scratch.is_locked:
-                    _clear(folder, target)
-                    scratch.remove()
+        if scratch.path.is_dir() and not scratch.path.is_symlink():
+            scratch.enter(patience=0)
+            if scratch.is_locked:
+                _clear(scratch.path, target)
+                scratch.remove()
     return not was_there and os.path.lexists(target)
 
 
@@ -392,10 +363,6 @@ def _clear(scratch: Path, target: Path) -> None:
                     shutil.rmtree(path, ignore_errors=True)
                 else:
                     path.unlink(missing_ok=True)
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name}.neardup-"
 
 
 @contextmanager

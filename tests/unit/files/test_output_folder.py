@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import ctypes
-import errno
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.files.destinations import check_apart, check_output, exchange, new_folder, target_of
+from neardup.files.destinations import check_apart, check_output, new_folder, target_of
 from neardup.files.remote import Url
 from tests.each import each_of
 
@@ -74,43 +70,6 @@ def test_check_output__is_no_folder(tmp_path, kind):
     for overwrite in (False, True):
         with pytest.raises(WriteError):
             check_output(target, overwrite=overwrite)
-
-
-@pytest.fixture
-def two(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "content").write_text(name)
-    return tmp_path / "a", tmp_path / "b"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the system has no exchange")
-def test_exchange__of_folders(two):
-    one, other = two
-    assert exchange(one, other)
-    assert [(path / "content").read_text() for path in two] == ["b", "a"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the system has no exchange")
-def test_exchange__fails(two, tmp_path):
-    missing = tmp_path / "missing"
-    with pytest.raises(FileNotFoundError) as info:
-        exchange(two[0], missing)
-    assert (info.value.filename, info.value.filename2) == (str(two[0]), str(missing))
-    assert (two[0] / "content").read_text() == "a"
-
-
-@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EINVAL, errno.ENOTSUP])
-def test_exchange__unknown_to_the_file_system(two, monkeypatch, code):
-    def refuse(*_: object) -> int:
-        ctypes.set_errno(code)
-        return -1
-
-    library = SimpleNamespace(renameat2=refuse)
-    for found in (library, SimpleNamespace()):
-        monkeypatch.setattr(ctypes, "CDLL", lambda *_, found=found, **__: found)
-        assert not exchange(*two)
-        assert (two[0] / "content").read_text() == "a"
 
 
 @each_of("path", ["out", Path("a/out"), "/a/out.csv", "a:b/c", "-"])

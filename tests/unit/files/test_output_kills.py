@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
-from neardup.files import destinations
-from neardup.files.destinations import new_folder, write_file
+from neardup.files.destinations import new_folder, recover, write_file
 from tests.steps import killed_at
 
 pytestmark = [
     pytest.mark.kills,
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals"),
-    # Where names can be exchanged, nobody has to put anything back.
-    pytest.mark.skipif(sys.platform != "linux", reason="needs an exchange"),
 ]
 FILES = ("summary.json", "kept")
 
@@ -45,7 +41,7 @@ def read_text(target: Path) -> str | None:
     return target.read_text() if target.exists() else None
 
 
-def kill_everywhere(tmp_path: Path, write, read, before: str | None, *, recovers: bool) -> None:
+def kill_everywhere(tmp_path: Path, write, read, before: str | None) -> None:
     target = tmp_path / "out"
 
     def work() -> None:
@@ -62,9 +58,8 @@ def kill_everywhere(tmp_path: Path, write, read, before: str | None, *, recovers
             path.unlink() if path.is_file() else shutil.rmtree(path)
         start()
         was_killed = killed_at(len(found), work)
-        if recovers:
-            destinations.recover(target)
-            assert [path.name for path in tmp_path.iterdir()] in ([], ["out"])
+        recover(target)
+        assert [path.name for path in tmp_path.iterdir()] in ([], ["out"])
         found.append(read(target))
         assert found[-1] in ((before, "new") if was_killed else ("new",))
         write(target, "next")
@@ -78,15 +73,9 @@ def kill_everywhere(tmp_path: Path, write, read, before: str | None, *, recovers
 
 @pytest.mark.parametrize("before", [None, "old"])
 def test_new_folder__killed_at_any_step(tmp_path, before):
-    kill_everywhere(tmp_path, write_folder, read_folder, before, recovers=False)
-
-
-@pytest.mark.parametrize("before", [None, "old"])
-def test_new_folder__killed_at_any_step_without_an_exchange(tmp_path, monkeypatch, before):
-    monkeypatch.setattr(destinations, "exchange", lambda *_: False)
-    kill_everywhere(tmp_path, write_folder, read_folder, before, recovers=True)
+    kill_everywhere(tmp_path, write_folder, read_folder, before)
 
 
 @pytest.mark.parametrize("before", [None, "old"])
 def test_write_file__killed_at_any_step(tmp_path, before):
-    kill_everywhere(tmp_path, write_text, read_text, before, recovers=False)
+    kill_everywhere(tmp_path, write_text, read_text, before)

@@ -16,7 +16,6 @@ import pytest
 
 from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
-from neardup.files import destinations
 from neardup.files.destinations import holding, recover, take_place
 from neardup.jobs.index.passages import PassageIndex
 from neardup.passages.index import PassageHandle
@@ -36,7 +35,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def leave(target: Path, *parts: str, name: str = "abcd1234") -> Path:
+def leave(target: Path, *parts: str, name: str = "progress") -> Path:
     """Leave what a killed writer has left: its lock, and some of ``new`` and ``old``."""
     folder = target.with_name(f".{target.name}.neardup-{name}")
     folder.mkdir()
@@ -52,11 +51,6 @@ def leave(target: Path, *parts: str, name: str = "abcd1234") -> Path:
 @pytest.fixture
 def target(tmp_path) -> Path:
     return tmp_path / "out"
-
-
-@pytest.fixture
-def no_exchange(monkeypatch) -> None:
-    monkeypatch.setattr(destinations, "exchange", lambda *_: False)
 
 
 def test_scratch__of_a_living_and_of_a_dead_writer(target):
@@ -80,7 +74,6 @@ def test_scratch__of_a_living_and_of_a_dead_writer(target):
 @pytest.mark.parametrize("parts", [[], ["write.lock"], ["write.lock", "new"], ["new"]])
 def test_recover__clears(target, parts):
     leave(target, *parts)
-    leave(target, "write.lock", "new", name="x_9xx_9x")
     assert not recover(target)
     assert names(target.parent) == []
 
@@ -127,14 +120,16 @@ def test_recover__leaves_folders_of_other_names(target, name):
 def test_recover__leaves_folders_with_other_files(target):
     (leave(target, "write.lock", "new") / "mine.txt").write_text("precious")
     recover(target)
-    assert names(target.parent / ".out.neardup-abcd1234") == ["mine.txt", "new", "write.lock"]
+    assert names(target.parent / ".out.neardup-progress") == ["mine.txt"]
 
 
 def test_recover__leaves_links_and_files(target):
-    (target.parent / ".out.neardup-aaaaaaaa").symlink_to(target.parent)
-    (target.parent / ".out.neardup-bbbbbbbb").touch()
-    recover(target)
-    assert len(names(target.parent)) == 2
+    hidden = target.parent / ".out.neardup-progress"
+    for make in (lambda: hidden.symlink_to(target.parent), hidden.touch):
+        make()
+        recover(target)
+        assert names(target.parent) == [hidden.name]
+        hidden.unlink()
 
 
 @pytest.mark.parametrize("error", [NotImplementedError(), OSError(errno.ENOLCK, "no locks")])
@@ -149,7 +144,7 @@ def test_scratch__where_nothing_can_be_locked(target, monkeypatch, error):
         content.write_text("new")
         take_place(content, target)
     # Its writer may be alive.
-    assert names(target.parent) == [".out.neardup-abcd1234", "out"]
+    assert names(target.parent) == [".out.neardup-progress", "out"]
 
 
 def test_scratch__taken_for_abandoned_before_it_is_locked(target, monkeypatch):
@@ -172,17 +167,18 @@ def test_scratch__taken_for_abandoned_before_it_is_locked(target, monkeypatch):
     assert names(target.parent) == []
 
 
-def test_take_place__old_one_comes_back(target, no_exchange, monkeypatch):
+def test_take_place__old_one_comes_back(target, monkeypatch):
     target.mkdir()
     (target / "content").write_text("old")
-    rename = Path.rename
 
-    def rename_or_fail(path: Path, other: Path) -> Path:
+    replace = Path.replace
+
+    def replace_or_fail(path: Path, other: Path) -> Path:
         if path.name == "new":
             raise KeyboardInterrupt
-        return rename(path, other)
+        return replace(path, other)
 
-    monkeypatch.setattr(Path, "rename", rename_or_fail)
+    monkeypatch.setattr(Path, "replace", replace_or_fail)
     with suppress(KeyboardInterrupt), holding(target, overwrite=True) as content:
         content.mkdir()
         take_place(content, target)
