@@ -10,8 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.files import jsonlines
-from neardup.files.cuts import Holes
 from neardup.kernels.text import jsonstrings
 from neardup.tables import AnyArray, Texts
 from tests.arrays import make_texts
@@ -227,22 +225,6 @@ def test_place_values__bytes_that_are_no_characters():
     )
     assert (is_object[0], kinds[0]) == (True, jsonstrings.PLAIN)
     assert bytes(data[starts[0] : stops[0]]) == b'"\xed"'
-
-
-@examples(80)
-@given(string=literals(TEXT))
-def test_characters__however_they_are_written(string):
-    value, ways = string
-    written = "".join(ways)
-    characters = np.arange(len(value) + 2)
-    expected = [len("".join(ways[:c])) for c in characters.tolist()]
-    none = np.zeros(len(characters), np.int64)
-    holes = Holes(none, characters, characters, none.astype(np.bool_))
-    found = jsonlines._in_string(holes, written)
-    for places in (found.starts, found.stops):
-        # A place behind the end is ignored.
-        assert np.minimum(places, len(written)).tolist() == expected
-    assert jsonlines._length(written) == len(value)
 
 
 @examples(80)

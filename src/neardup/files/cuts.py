@@ -6,10 +6,9 @@ newline between two columns belongs to neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -33,23 +32,6 @@ class Holes(Rows):
     starts: Int64s
     stops: Int64s
     is_filled: Bools
-
-    def by_string(self) -> Iterator[tuple[int, Holes]]:
-        """Yield each string with its holes."""
-        bounds = [*np.flatnonzero(np.diff(self.strings, prepend=-1)).tolist(), len(self)]
-        for start, stop in pairwise(bounds):
-            yield int(self.strings[start]), self.take(slice(start, stop))
-
-    def cut(self, text: str, replacement: str) -> str:
-        """Return a text without the holes, all located in it."""
-        parts, done = [], 0
-        spans = zip(self.starts.tolist(), self.stops.tolist(), self.is_filled.tolist(), strict=True)
-        for start, stop, is_filled in spans:
-            # A hole after the end of the text is ignored.
-            if start < len(text):
-                parts += [text[done:start], replacement if is_filled else ""]
-                done = stop
-        return "".join([*parts, text[done:]])
 
 
 @dataclass(frozen=True)
@@ -87,18 +69,14 @@ class Cuts:
 
     def holes_of_texts(self, texts: Sequence[pa.Array]) -> list[Holes]:
         """Return the holes per column, given the changed rows' strings."""
-        if len(self.columns) == 1:
-            return [self.holes()]
-        lengths = [pc.utf8_length(text).fill_null(0).to_numpy() for text in texts]
-        return self.holes_of_columns(lengths)
-
-    def holes_of_columns(self, lengths: Sequence[Int64s]) -> list[Holes]:
-        """Return the holes per column, given the changed rows' lengths."""
         holes = self.holes()
+        if len(texts) == 1:
+            return [holes]
         parts = []
         begin = np.zeros(len(self.changed), np.int64)
         is_open = np.ones(len(holes), np.bool_)
-        for length in lengths:
+        for text in texts:
+            length = pc.utf8_length(text).fill_null(0).to_numpy()
             starts = np.maximum(holes.starts - begin[holes.strings], 0)
             stops = np.minimum(holes.stops - begin[holes.strings], length[holes.strings])
             there = starts < stops
@@ -111,9 +89,24 @@ class Cuts:
 
 def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
     """Cut holes into strings, and insert the replacement if requested."""
-    if not len(holes):
+    spans: dict[int, list[tuple[int, int, bool]]] = {}
+    columns = (holes.starts.tolist(), holes.stops.tolist(), holes.is_filled.tolist())
+    for string, *span in zip(holes.strings.tolist(), *columns, strict=True):
+        spans.setdefault(string, []).append(tuple(span))
+    if not spans:
         return texts
+    cut = [_without(texts[string].as_py(), own, replacement) for string, own in spans.items()]
     is_cut = np.zeros(len(texts), np.bool_)
-    is_cut[holes.strings] = True
-    cut = [own.cut(texts[string].as_py(), replacement) for string, own in holes.by_string()]
+    is_cut[list(spans)] = True
     return pc.replace_with_mask(texts, pa.array(is_cut), pa.array(cut, texts.type))
+
+
+def _without(text: str, spans: Sequence[tuple[int, int, bool]], replacement: str) -> str:
+    """Return a text without spans, replaced where marked."""
+    parts, done = [], 0
+    for start, stop, is_filled in spans:
+        # A hole after the end of the text is ignored.
+        if start < len(text):
+            parts += [text[done:start], replacement if is_filled else ""]
+            done = stop
+    return "".join([*parts, text[done:]])

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, kind_of
 from neardup.files.columnpaths import MISSING, leaves_of_row, splits, value_in
-from neardup.files.cuts import Cuts, Holes
+from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import is_utf8
 from neardup.files.problems import id_advice, no_column, not_decodable, null_text
 from neardup.files.rawrows import (
@@ -444,31 +444,25 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
     return values
 
 
-# Escapes of one character each in a string of JSON.
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)")
-
-
 def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
-    """Cut spans out of text strings, keeping all other bytes."""
+    """Cut spans out of text strings, keeping all bytes outside these strings."""
     rows = [raw[index] for index in range(len(raw))]
     places = [_places_of_strings(raw, name) for name in cuts.columns]
     strings = [
-        [
-            row[a:b].decode(errors="surrogateescape")
-            for row, (a, b) in zip(rows, column, strict=True)
-        ]
+        [row[start:stop] for row, (start, stop) in zip(rows, column, strict=True)]
         for column in places
     ]
-    parts = [cuts.holes()]
-    if len(strings) > 1:
-        parts = cuts.holes_of_columns([np.array(list(map(_length, own))) for own in strings])
-    replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1]
+    texts = [
+        pa.array([json.loads(each) if each else None for each in own], pa.large_string())
+        for own in strings
+    ]
     pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in rows]
-    for own_places, own_strings, holes in zip(places, strings, parts, strict=True):
-        for row, own in holes.by_string():
-            string = own_strings[row]
-            cut = _in_string(own, string).cut(string, replacement)
-            pieces[row].append((*own_places[row], cut.encode(errors="surrogateescape")))
+    holes_of = cuts.holes_of_texts(texts)
+    for own_places, own, text, holes in zip(places, strings, texts, holes_of, strict=True):
+        cut = fill_holes(text, holes, cuts.replacement)
+        for row in np.unique(holes.strings).tolist():
+            string = json.dumps(cut[row].as_py(), ensure_ascii=b"\\u" in own[row])
+            pieces[row].append((*own_places[row], string.encode()))
     for number, own_pieces in enumerate(pieces):
         # From the last on, so that the places of the others stay.
         for start, stop, piece in sorted(own_pieces, reverse=True):
@@ -477,46 +471,19 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
 
 
 def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
-    """Return the place of a string's bytes in each row, empty if none."""
+    """Return the place of a string with its quotes in each row, empty if none."""
     values = JsonValues.find(raw, [name])
-    starts, stops = values.starts[0] - raw.starts + 1, values.stops[0] - raw.starts - 1
+    starts, stops = values.starts[0] - raw.starts, values.stops[0] - raw.starts
     places = list(zip(starts.tolist(), stops.tolist(), strict=True))
     # In rows that the kernel refuses, and as a field of a member.
     for index in np.flatnonzero(~values.are_strings(name)).tolist():
         row = raw[index].decode(errors="surrogateescape")
         start, stop = place_in(row, name) or (0, 0)
-        start, stop = (start + 1, stop - 1) if row[start] == '"' else (0, 0)
+        if row[start] != '"':
+            start = stop = 0
         before = len(row[:start].encode(errors="surrogateescape"))
-        string = row[start:stop].encode(errors="surrogateescape")
-        places[index] = before, before + len(string)
+        places[index] = before, before + len(row[start:stop].encode(errors="surrogateescape"))
     return places
-
-
-def _escapes_in(string: str) -> tuple[Int64s, Int64s]:
-    """Return the character numbers of escapes, and the surplus up to each.
-
-    The surplus is how much longer the escapes before it are than their characters.
-    """
-    spans = [match.span() for match in _ESCAPE.finditer(string)] if "\\" in string else []
-    starts, stops = np.array(spans, np.int64).reshape(-1, 2).T
-    surplus = np.append(0, np.cumsum(stops - starts - 1))
-    return starts - surplus[:-1], surplus
-
-
-def _length(string: str) -> int:
-    """Return the characters that a string of JSON stands for."""
-    return len(string) - int(_escapes_in(string)[1][-1])
-
-
-def _in_string(holes: Holes, string: str) -> Holes:
-    """Convert holes of a text to its JSON string's holes."""
-    characters, surplus = _escapes_in(string)
-
-    def place_of(numbers: Int64s) -> Int64s:
-        places: Int64s = numbers + surplus[np.searchsorted(characters, numbers)]
-        return places
-
-    return replace(holes, starts=place_of(holes.starts), stops=place_of(holes.stops))
 
 
 # Remedies by the first byte of the first row; any other byte begins text.
