@@ -41,6 +41,7 @@ JOBS: dict[str, Job] = {
         "dedup a.jsonl --keep longest --measure weighted-jaccard --idf smooth --ngram 1",
         on_spark=True,
     ),
+    "dedup, where": Job("dedup a.jsonl --where score>1 --ngram 1", on_spark=True),
     "dedup, against": Job("dedup a.jsonl --against b.jsonl --ngram 1", on_spark=True),
     "dedup, index": Job("dedup a.jsonl --against idx --keep longest", on_spark=True),
     "dedup, components": Job(

@@ -14,17 +14,15 @@ from tests.spark import on_session
 _OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers", "digest"}
 
 
-def run_threads(data: str, output: Path, *, job: str = "deduplicate", **options: Any) -> Path:
+def run_threads(data: str, output: Path, **options: Any) -> Path:
     """Write what threads find."""
-    getattr(neardup, job)(data, **grouped(workers=2, **options)).write(output)
+    neardup.deduplicate(data, **grouped(workers=2, **options)).write(output)
     return output
 
 
-def run_spark(
-    session: Any, data: str, output: Path, *, job: str = "deduplicate", **options: Any
-) -> Path:
+def run_spark(session: Any, data: str, output: Path, **options: Any) -> Path:
     """Write what Spark finds."""
-    getattr(on_session, job)(session, data, **options).write(output)
+    on_session.deduplicate(session, data, **options).write(output)
     return output
 
 
@@ -48,9 +46,3 @@ def summary_of(output: Path) -> dict[str, Any]:
     """Read a summary, without what the run took."""
     summary = json.loads((output / "summary.json").read_text())
     return {name: value for name, value in summary.items() if name not in _OF_THE_RUN}
-
-
-def summary_of_pairs(result: neardup.types.PairResult) -> dict[str, Any]:
-    """Return the summary of pairs, without what the run took, and what filters did in blocks."""
-    left_out = {*_OF_THE_RUN, "filters"}
-    return {name: value for name, value in result.summary.items() if name not in left_out}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -258,40 +257,6 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
 
 
-def test_other_options(run, tmp_path):
-    """They start over, and what was done with the first ones goes in the end."""
-    stop(run, tmp_path, 3)
-    done, said = go_on(run, tmp_path, "--keep", "longest")
-    assert "this run starts at the beginning, and removes it when it is done" in said
-    assert "read.1.0-of" in " ".join(done)
-    assert list((tmp_path / "work").iterdir()) == []
-
-
-def test_changed_input(run, tmp_path, collections):
-    (tmp_path / "a.jsonl").write_bytes((collections / "a.jsonl").read_bytes())
-    job = Job(f"dedup {tmp_path / 'a.jsonl'} --threshold 0.7 --ngram 1")
-    stop(run, tmp_path, 3, job)
-    with (tmp_path / "a.jsonl").open("a") as file:
-        file.write('{"id": "more", "text": "one more"}\n')
-    done, said = go_on(run, tmp_path, job=job)
-    assert "this run starts at the beginning" in said
-    assert "read.1.0-of" in " ".join(done)
-    assert json.loads((tmp_path / "out/out/summary.json").read_text())["documents_in"] == 51
-
-
-@pytest.mark.parametrize("name", ["align, index", "pairs, index"])
-def test_changed_index(run, tmp_path, collections, name):
-    """One that was changed is another input."""
-    kind = "idx" if " idx" in JOBS[name].command else "passages"
-    shutil.copytree(collections / kind, tmp_path / kind)
-    job = replace(JOBS[name], command=JOBS[name].command.replace(kind, str(tmp_path / kind)))
-    stop(run, tmp_path, 1, job)
-    neardup.open_index(tmp_path / kind).add(["one more text of some words, and no other"])
-    done, said = go_on(run, tmp_path, job=job)
-    assert "this run starts at the beginning" in said
-    assert ".1.0-of" in " ".join(done)
-
-
 def test_two_at_once(run, tmp_path, collections):
     folder = stop(run, tmp_path, 1)
     key = json.loads((folder / "key.json").read_text())["key"]
@@ -356,6 +321,3 @@ def test_executor_killed(session, collection, tmp_path, monkeypatch, small_tasks
     assert mark.exists()
     assert_same(out, tmp_path / "threads")
     assert not (tmp_path / "work").exists()
-
-
-# At URLs.

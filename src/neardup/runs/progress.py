@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import sys
 import time
-from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
-from queue import Empty, SimpleQueue
-from threading import Lock
+from typing import Any
 
 from neardup.errors import in_python
 
@@ -158,194 +156,85 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-class StageProgress:
-    """Progress of a stage, with times in seconds."""
-
-    def __init__(self, name: str, began: float) -> None:
-        self.name, self.began = name, began
-        self.label = _LABELS.get(name, name)
-        self.done = 0
-        self.total: int | None = None
-        self.ended: float | None = None
-
-    def update(self, done: int, total: int | None, now: float) -> None:
-        """Record a report, or restart if less work is done."""
-        if done < self.done:
-            self.began = now
-        self.done, self.total = done, total
-        self.ended = now if done == total else None
-
-    def end(self, now: float) -> None:
-        """Record the end of the stage."""
-        if self.ended is None:
-            self.ended = now
-
-    @property
-    def share(self) -> float | None:
-        """Completed share of the work, None if unknown."""
-        if self.ended is not None:
-            return 1.0
-        return self.done / self.total if self.total else None
-
-    def amount(self) -> str:
-        """Completed and total work, as far as they are known."""
-        if self.share is None or self.ended is not None:
-            return self._counted(self.done) if self.done else ""
-        return f"{int(100 * self.share)} % of {self._counted(self.total or 0)}"
-
-    def time(self, now: float) -> str:
-        """Remaining time, or total time after the end."""
-        if self.ended is not None:
-            return duration(self.ended - self.began)
-        elapsed = now - self.began
-        if not self.share:
-            return f"{duration(elapsed)} so far"
-        return f"{duration(elapsed * (1 - self.share) / self.share)} to go"
-
-    def line(self, now: float) -> str:
-        """Return the progress as a line."""
-        parts = [part for part in (self.amount(), self.time(now)) if part]
-        return f"{self.label}: {', '.join(parts)}"
-
-    def __format__(self, part: str) -> str:
-        """Format the label, amount or time for a bar."""
-        if part == "label":
-            return f"{self.label:<18}"
-        return f"{self.amount():>14}" if part == "amount" else self.time(time.monotonic())
-
-    def _counted(self, number: int) -> str:
-        return size(number) if self.name in _OF_BYTES else f"{number:,}"
-
-
-# Seconds between two lines: logs should stay short, a notebook has a waiting reader.
-_BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
+# Seconds between two lines, so that logs stay short.
+_BETWEEN_LINES = 60.0
 
 
 class Display:
-    """Progress of a job on standard error."""
+    """Progress of a job on standard error: bars on a terminal, else a line a minute."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._view: Bars | Lines | None = None
-        self._stages: dict[str, StageProgress] = {}
+        self._is_shown = not quiet
+        # When each stage began, and its completed work.
+        self._stages: dict[str, tuple[float, int]] = {}
+        self._bars: Any = None
+        self._bar_of: dict[str, Any] = {}
+        self._next_line = math.inf
 
     def __enter__(self) -> Display:
-        self._view = None if self._quiet else _choose_view()
-        if self._view is not None:
-            self._view.start()
+        if not self._is_shown or sys.stderr is None:
+            return self
+        if not sys.stderr.isatty():
+            self._next_line = time.monotonic() + _BETWEEN_LINES
+            return self
+        # Rich takes 50 ms to load.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        label, said = (TextColumn(f"{{task.{part}}}") for part in ("description", "fields[said]"))
+        self._bars = Progress(label, BarColumn(), said, console=Console(stderr=True))
+        self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._view is not None:
-            self._view.stop()
-            self._view = None
+        self._next_line = math.inf
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
 
     def begin(self, stage: str) -> None:
         """Show that a stage has started."""
-        self._show(stage, lambda *_: None)
-
-    def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Show the progress of a stage."""
-        self._show(stage, lambda shown, now: shown.update(done, total, now))
+        self(stage, self._stages.get(stage, (0.0, 0))[1], None)
 
     def end(self, stage: str) -> None:
         """Show that a stage has ended."""
-        self._show(stage, StageProgress.end)
+        done = self._stages.get(stage, (0.0, 0))[1]
+        self(stage, done, done)
 
-    def _show(self, name: str, change: Callable[[StageProgress, float], None]) -> None:
-        if self._view is not None:
-            now = time.monotonic()
-            stage = self._stages.setdefault(name, StageProgress(name, now))
-            change(stage, now)
-            self._view.update(stage)
-
-
-def _choose_view() -> Bars | Lines | None:
-    ipython = sys.modules.get("IPython")
-    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
-        # Without widgets the output of a cell cannot be changed.
-        return Bars(in_notebook=True) if find_spec("ipywidgets") else Lines(_IN_A_NOTEBOOK)
-    if sys.stderr is None:
-        return None
-    return Bars(in_notebook=False) if sys.stderr.isatty() else Lines(_BETWEEN_LINES)
-
-
-class Bars:
-    """A progress bar per stage, on terminals and in notebooks."""
-
-    _STEPS = 1000
-
-    def __init__(self, *, in_notebook: bool) -> None:
-        # Rich takes 50 ms to load.
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskID, TextColumn
-
-        console = Console(force_jupyter=True) if in_notebook else Console(stderr=True)
-        label, amount, left = (
-            TextColumn(f"{{task.fields[stage]:{part}}}", style="none", markup=False)
-            for part in ("label", "amount", "time")
-        )
-        self._progress = Progress(label, BarColumn(), amount, left, console=console)
-        self._tasks: dict[str, TaskID] = {}
-
-    def start(self) -> None:
-        """Start drawing the bars."""
-        self._progress.start()
-
-    def update(self, stage: StageProgress) -> None:
-        """Draw the progress of a stage."""
-        total = None if stage.share is None else self._STEPS
-        completed = int((stage.share or 0) * self._STEPS)
-        if stage.name not in self._tasks:
-            self._tasks[stage.name] = self._progress.add_task(stage.label, stage=stage)
-        self._progress.update(self._tasks[stage.name], completed=completed, total=total)
-
-    def stop(self) -> None:
-        """Stop drawing, and leave the bars on the screen."""
-        self._progress.stop()
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Show the progress of a stage."""
+        if self._bars is None and self._next_line == math.inf:
+            return
+        now = time.monotonic()
+        began, before = self._stages.get(stage, (now, 0))
+        # A stage may begin anew, such as for the next part of an index.
+        began = now if done < before else began
+        self._stages[stage] = began, done
+        label, said = _LABELS.get(stage, stage), _describe(stage, done, total, now - began)
+        if self._bars is not None:
+            if stage not in self._bar_of:
+                self._bar_of[stage] = self._bars.add_task(label, total=None, said="")
+            # A bar of nothing is full.
+            completed, of = (1, 1) if done == total else (done, total)
+            self._bars.update(self._bar_of[stage], completed=completed, total=of, said=said)
+        elif now >= self._next_line and done != total:
+            self._next_line = now + _BETWEEN_LINES
+            # An unwritable log must not end the job.
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(f"{label}: {said}\n")
+                sys.stderr.flush()
 
 
-class Lines:
-    """Write a line about the current stage at fixed intervals."""
+def _describe(stage: str, done: int, total: int | None, seconds: float) -> str:
+    """Describe work that took some seconds, and the time that is left."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._latest: StageProgress | None = None
-        # A queue in C survives interrupts, as for worker threads.
-        self._end: SimpleQueue[None] = SimpleQueue()
-        self._writing = Lock()
+    def spell(number: int) -> str:
+        return size(number) if stage in _OF_BYTES else f"{number:,}"
 
-    def start(self) -> None:
-        """Start the interval between lines."""
-        self._writing.acquire()
-        start_new_thread(self._write, ())
-
-    def update(self, stage: StageProgress) -> None:
-        """Set the stage of the next line."""
-        self._latest = stage
-
-    def stop(self) -> None:
-        """Write no more lines."""
-        self._end.put(None)
-        with self._writing:
-            pass
-
-    def _write(self) -> None:
-        try:
-            while not self._is_over():
-                latest = self._latest
-                if latest is not None and latest.ended is None:
-                    # An unwritable log must not end the job.
-                    with contextlib.suppress(OSError, ValueError):
-                        sys.stderr.write(latest.line(time.monotonic()) + "\n")
-                        sys.stderr.flush()
-        finally:
-            self._writing.release()
-
-    def _is_over(self) -> bool:
-        """Wait for the next line, or for the end."""
-        try:
-            self._end.get(timeout=self._seconds)
-        except Empty:
-            return False
-        return True
+    if done == total:
+        return ", ".join([spell(done)] * bool(done) + [duration(seconds)])
+    if not total or not done:
+        amounts = [f"0 % of {spell(total)}"] if total else [spell(done)] * bool(done)
+        return ", ".join([*amounts, f"{duration(seconds)} so far"])
+    left = duration(seconds * (total - done) / done)
+    return f"{100 * done // total} % of {spell(total)}, {left} to go"

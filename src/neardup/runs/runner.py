@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import logging
 import os
+import resource
 import sys
 import time
 import weakref
@@ -15,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, get_ident, local, main_thread
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from threading import Lock, local
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from neardup.options.groups import WorkerOptions
 from neardup.runs.progress import Display, Progress, Report, as_job, current_job, job_logger, log_as
@@ -33,30 +34,9 @@ _MODEST = 10**9
 _LEAST = 64 * 10**6
 
 
-# Files of control groups by version: limits, used memory, and lines of ``memory.stat`` for memory
-# that the system reclaims under pressure.
-_VERSIONS = {
-    "cgroup": (
-        ("memory.limit_in_bytes",),
-        "memory.usage_in_bytes",
-        ("total_inactive_file", "total_active_file"),
-    ),
-    "cgroup2": (
-        ("memory.max", "memory.high"),
-        "memory.current",
-        ("inactive_file", "active_file", "slab_reclaimable"),
-    ),
-}
-
-
-def peak_memory_bytes() -> int | None:
-    """Return this process's peak resident memory, None if unknown."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+def peak_memory_bytes() -> int:
+    """Return this process's peak resident memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def release_memory() -> None:
@@ -65,7 +45,7 @@ def release_memory() -> None:
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
     # Only the GNU C library has it, and its arenas grow with every thread.
-    with contextlib.suppress(OSError, TypeError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
@@ -76,62 +56,36 @@ def default_memory_bytes() -> int:
 
 
 def available_memory_bytes(root: Path = Path("/")) -> int | None:
-    """Return the free memory of the machine and control groups.
+    """Return the free memory of the machine and its control groups, None if unknown.
 
-    Memory for the system's file cache counts as free. If the free memory is unknown, half of the
-    machine's memory counts as free; None if that is unknown, too.
+    Memory for the system's file cache counts as free. Limits are of version 2 of control groups.
     """
-    free: int | None = None
+    rooms: list[int | None] = []
     if (kilobytes := _numbers(root / "proc/meminfo").get("MemAvailable:")) is not None:
-        free = kilobytes * 1024
-    else:
-        with contextlib.suppress(AttributeError, OSError, ValueError):
-            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    rooms = [free, *(_room(folder, version) for folder, version in _groups(root))]
+        rooms.append(kilobytes * 1024)
+    top = root / "sys/fs/cgroup"
+    for line in _lines(root / "proc/self/cgroup"):
+        number, _, group = line.split(":", 2)
+        names = group.strip("/").split("/") if number == "0" else []
+        rooms += [_room_of_group(top.joinpath(*names[:n])) for n in range(len(names) + 1)]
     return min((room for room in rooms if room is not None), default=None)
 
 
-def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the folders and versions of this process's control groups."""
-    mounts = []
-    for line in _lines(root / "proc/self/mountinfo"):
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ", 2)
-        if kind == "cgroup2" or (kind == "cgroup" and "memory" in options.split(",")):
-            mounted, place = before.split(" ")[3:5]
-            mounts.append((kind, mounted, root / place.lstrip("/")))
-    for line in _lines(root / "proc/self/cgroup"):
-        _, controllers, group = line.split(":", 2)
-        version = "cgroup" if "memory" in controllers.split(",") else "cgroup2"
-        for kind, mounted, top in mounts:
-            if kind != version or (controllers and version == "cgroup2"):
-                continue
-            # In a container, the group may have its outer name while only its own folder is
-            # visible.
-            inner = PurePosixPath(group)
-            folder = top / inner.relative_to(mounted) if inner.is_relative_to(mounted) else top
-            for level in (folder, *folder.parents):
-                yield level, version
-                if level == top:
-                    break
-
-
-def _room(folder: Path, version: str) -> int | None:
+def _room_of_group(folder: Path) -> int | None:
     """Return a control group's remaining memory, None if unlimited."""
-    names, used_name, reclaimable_names = _VERSIONS[version]
-    limits = [limit for name in names if (limit := _number(folder / name)) is not None]
-    used = _number(folder / used_name)
-    if not limits or used is None:
+    numbers = {}
+    for name in ("max", "high", "current"):
+        text = "".join(_lines(folder / f"memory.{name}"))
+        if text.isdecimal():
+            numbers[name] = int(text)
+    used = numbers.pop("current", None)
+    if not numbers or used is None:
         return None
+    # The system reclaims this memory under pressure.
     statistics = _numbers(folder / "memory.stat")
-    reclaimable = sum(statistics.get(name, 0) for name in reclaimable_names)
-    return max(0, min(limits) - max(0, used - reclaimable))
-
-
-def _number(path: Path) -> int | None:
-    """Return a file's number, None for words like ``max``."""
-    text = "".join(_lines(path))
-    return int(text) if text.isdecimal() else None
+    reclaimable = ("inactive_file", "active_file", "slab_reclaimable")
+    used -= sum(statistics.get(name, 0) for name in reclaimable)
+    return max(0, min(numbers.values()) - max(0, used))
 
 
 def _numbers(path: Path) -> dict[str, int]:
@@ -278,11 +232,7 @@ class Runner:
 def count_workers(workers: int | None) -> int:
     """Check a worker number, one per usable core for None."""
     if workers is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        return len(os.sched_getaffinity(0))
     number: int = WorkerOptions.known["workers"].given(workers)
     return number
 
@@ -309,19 +259,11 @@ class Task(Generic[R]):
 
         ``result`` raises its ``Exception``; interrupts and other errors are raised here.
         """
-        if get_ident() == main_thread().ident:
-            # An interrupt between taking the lock and recording it would leave it held, except in a
-            # ``with`` statement.
-            if self._calling.locked():
-                return False
-            with self._calling:
-                return self._call()
-        if not self._calling.acquire(blocking=False):
+        if self._calling.locked():
             return False
-        try:
+        # An interrupt can come anywhere but between taking the lock and entering the block.
+        with self._calling:
             return self._call()
-        finally:
-            self._calling.release()
 
     def _call(self) -> bool:
         function, self._function = self._function, None
@@ -435,16 +377,10 @@ def _end_threads(tasks: SimpleQueue[Task[Any] | None], running: list[Any]) -> No
 
 
 class _Crew(NamedTuple):
-    """The threads of a map, and their shared queue slots.
+    """The threads of a map, and the free slots of its queue for nested maps."""
 
-    ``ahead`` are slots for items needed later, ``behind`` for items finished later: neither ever
-    waits for the other. The length of a queue is the number of free slots.
-    """
-
-    n_workers: int
     threads: Threads
-    ahead: SimpleQueue[None]
-    behind: SimpleQueue[None]
+    slots: SimpleQueue[None]
 
 
 # ``crew`` is the crew of a thread; other threads have none.
@@ -465,7 +401,7 @@ def map_ordered(
     threads of the outer map help.
     """
     if hasattr(_of_thread, "crew"):
-        with Handed(function, is_ahead=True) as handed:
+        with Handed(function) as handed:
             for item in items:
                 yield from handed.add(item)
             yield from handed.rest()
@@ -473,44 +409,34 @@ def map_ordered(
     if workers == 1:
         yield from map(function, items)
         return
-    ahead: SimpleQueue[None] = SimpleQueue()
-    behind: SimpleQueue[None] = SimpleQueue()
-    for _ in range(workers):
-        ahead.put(None)
-        behind.put(None)
 
     def begin() -> None:
         log_as(job)
-        join()
+        _of_thread.crew = crew
 
-    def join() -> None:
-        _of_thread.crew = _Crew(workers, threads, ahead, behind)
-
-    def joined(items: Iterator[T]) -> Iterator[T]:
+    def joined(items: Iterator[Any]) -> Iterator[Any]:
         end = object()
         while True:
-            join()
+            _of_thread.crew = crew
             try:
                 item = next(items, end)
             finally:
                 del _of_thread.crew
             if item is end:
                 return
-            yield cast("T", item)
+            yield item
 
     waiting: deque[Task[R]] = deque()
     with Threads(workers, begin) as threads:
+        crew = _Crew(threads, SimpleQueue())
+        for _ in range(2 * workers):
+            crew.slots.put(None)
         try:
             remaining = joined(iter(items))
             first = deque(islice(remaining, 2))
-            if len(first) == 1:
+            if len(first) < 2:
                 # No thread starts for a single item, unless it hands items on.
-                join()
-                try:
-                    result = function(first.pop())
-                finally:
-                    del _of_thread.crew
-                yield result
+                yield from joined(map(function, first))
                 return
             # No name holds the first items, so that their memory is free when they are done.
             for item in chain((first.popleft() for _ in range(len(first))), remaining):
@@ -525,34 +451,28 @@ def map_ordered(
 
 
 class Handed(Generic[T, R]):
-    """Apply a function with the help of idle threads.
+    """Apply a function with the help of idle threads of a map.
 
-    Results come in the order of the items; with ``is_ahead`` the thread processes them next. All
-    tasks of a map together queue as many items as it has workers, unfetched results included. The
-    thread itself processes any further items, and items that have not started when their results
-    are due; so does a thread outside of a map.
-
-    Use it in a ``with`` block, or call ``abandon``.
+    Results come in the order of the items. The thread itself processes items if too many are
+    queued, and items that have not started when their results are due; so does a thread outside of
+    a map. Use it in a ``with`` block, or call ``abandon``.
     """
 
-    def __init__(self, function: Callable[[T], R], *, is_ahead: bool = False) -> None:
+    def __init__(self, function: Callable[[T], R]) -> None:
         self._function = function
-        crew: _Crew | None = getattr(_of_thread, "crew", None)
-        self._threads = None if crew is None else crew.threads
-        self._n_workers = 1 if crew is None else crew.n_workers
-        self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
+        self._crew: _Crew | None = getattr(_of_thread, "crew", None)
         self._waiting: deque[Task[R]] = deque()
 
     def add(self, item: T) -> list[R]:
         """Queue an item, and return the next ready results."""
         results: list[R] = []
-        if self._threads is None:
+        if self._crew is None:
             return [self._function(item)]
-        while not self._has_room():
+        while not self._has_slot(self._crew):
             if not self._waiting:
                 return [*results, self._function(item)]
             results.append(self._next())
-        self._waiting.append(self._threads.do(partial(self._function, item)))
+        self._waiting.append(self._crew.threads.do(partial(self._function, item)))
         while self._waiting and self._waiting[0].is_done:
             results.append(self._next())
         return results
@@ -568,8 +488,7 @@ class Handed(Generic[T, R]):
             task.drop()
         while self._waiting:
             self._waiting[0].leave()
-            self._waiting.popleft()
-            self._give_room()
+            self._pop()
 
     def __enter__(self) -> Handed[T, R]:
         return self
@@ -583,19 +502,19 @@ class Handed(Generic[T, R]):
         while not first.is_done:
             if not any(task.take() for task in self._waiting):
                 first.wait()
-        self._waiting.popleft()
-        self._give_room()
+        self._pop()
         return first.result()
 
-    def _has_room(self) -> bool:
+    @staticmethod
+    def _has_slot(crew: _Crew) -> bool:
         """Take a slot for one item, if there is one."""
-        assert self._room is not None
         try:
-            self._room.get_nowait()
+            crew.slots.get_nowait()
         except Empty:
             return False
         return True
 
-    def _give_room(self) -> None:
-        assert self._room is not None
-        self._room.put(None)
+    def _pop(self) -> None:
+        assert self._crew is not None
+        self._waiting.popleft()
+        self._crew.slots.put(None)

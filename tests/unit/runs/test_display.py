@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
-import time
-from types import SimpleNamespace
 
 import pytest
 
 import neardup
 from neardup.runs import progress as module
-from neardup.runs.progress import Display, StageProgress, duration, report_part, size
+from neardup.runs.progress import Display, _describe, duration, report_part, size
 from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
@@ -39,19 +36,8 @@ def terminal(monkeypatch):
 
 @pytest.fixture
 def often(monkeypatch):
-    """Write a line every few milliseconds."""
-    monkeypatch.setattr(module, "_BETWEEN_LINES", 0.005)
-
-
-def wait_for(text: str, read) -> str:
-    """Read until a text has come."""
-    seen = ""
-    for _ in range(1000):
-        seen += read()
-        if text in seen:
-            return seen
-        time.sleep(0.005)
-    raise AssertionError(seen)
+    """Write a line at each report."""
+    monkeypatch.setattr(module, "_BETWEEN_LINES", 0)
 
 
 def test_bars__on_a_terminal(terminal):
@@ -68,21 +54,20 @@ def test_bars__on_a_terminal(terminal):
 def test_lines__without_a_terminal(capsys, often):
     with Display() as display:
         display("read", 41, 100)
-        seen = wait_for("reading: 41 % of 100 bytes, ", lambda: capsys.readouterr().err)
-        display("join", 5, 10)
-        wait_for("joining: 50 % of 10, ", lambda: capsys.readouterr().err)
-    assert {line.split(",")[0] for line in seen.splitlines()} == {"reading: 41 % of 100 bytes"}
-
-
-def test_lines__nothing_of_short_jobs_and_after_the_end(capsys, often):
-    before = threading.active_count()
-    with Display() as display:
         display("read", 100, 100)
-        time.sleep(0.05)
+        display("join", 5, 10)
     display("read", 40, 100)
-    time.sleep(0.05)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        "reading: 41 % of 100 bytes",
+        "joining: 50 % of 10",
+    ]
+
+
+def test_lines__nothing_of_short_jobs(capsys):
+    with Display() as display:
+        display("read", 41, 100)
     assert capsys.readouterr() == ("", "")
-    assert threading.active_count() == before
 
 
 def test_lines__standard_error_is_closed(monkeypatch, often):
@@ -91,7 +76,6 @@ def test_lines__standard_error_is_closed(monkeypatch, often):
     with Display() as display:
         stream.close()
         display("read", 41, 100)
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -101,7 +85,6 @@ def test_display__nothing_when_quiet(terminal, capsys, often, is_terminal):
         display.begin("read")
         display("read", 10, None)
         display.end("read")
-        time.sleep(0.02)
     assert stream.getvalue() == "" if is_terminal else capsys.readouterr() == ("", "")
 
 
@@ -109,35 +92,6 @@ def test_display__nothing_without_standard_error(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     with Display() as display:
         display("read", 10, None)
-
-
-def notebook(monkeypatch) -> None:
-    shell = SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-
-
-def test_notebook__lines_without_widgets(monkeypatch, capsys):
-    notebook(monkeypatch)
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
-    monkeypatch.setattr(module, "_IN_A_NOTEBOOK", 0.005)
-    with Display() as display:
-        display("read", 41, 100)
-        wait_for("reading: 41 % of 100 bytes, ", lambda: capsys.readouterr().err)
-
-
-def test_notebook__bars_with_widgets(monkeypatch):
-    from rich import progress as rich_progress
-
-    notebook(monkeypatch)
-    monkeypatch.setattr(module, "find_spec", lambda name: name == "ipywidgets")
-    consoles = []
-    monkeypatch.setattr(
-        rich_progress.Progress, "start", lambda self: consoles.append(self.live.console)
-    )
-    monkeypatch.setattr(rich_progress.Progress, "stop", lambda self: None)
-    with Display() as display:
-        display("read", 41, 100)
-    assert [console.is_jupyter for console in consoles] == [True]
 
 
 def test_progress__true_in_python(terminal, tmp_path):
@@ -211,34 +165,20 @@ def test_duration(seconds, words):
     assert duration(seconds) == words
 
 
-def stage(name: str, done: int, total: int | None, at: float) -> StageProgress:
-    found = StageProgress(name, began=0.0)
-    found.update(done, total, at)
-    return found
-
-
 @each_of(
     ("done", "total", "line"),
     [
-        (0, None, "joining: 30 s so far"),
-        (1234, None, "joining: 1,234, 30 s so far"),
-        (0, 5000, "joining: 0 % of 5,000, 30 s so far"),
-        (1000, 4000, "joining: 25 % of 4,000, 2 min to go"),
-        (3999, 4000, "joining: 99 % of 4,000, 0 s to go"),
-        (4000, 4000, "joining: 4,000, 30 s"),
-        (0, 0, "joining: 30 s"),
+        (0, None, "30 s so far"),
+        (1234, None, "1,234, 30 s so far"),
+        (0, 5000, "0 % of 5,000, 30 s so far"),
+        (1000, 4000, "25 % of 4,000, 2 min to go"),
+        (3999, 4000, "99 % of 4,000, 0 s to go"),
+        (4000, 4000, "4,000, 30 s"),
+        (0, 0, "30 s"),
     ],
 )
-def test_stage__line(done, total, line):
-    assert stage("join", done, total, at=30.0).line(30.0) == line
-
-
-def test_stage__begins_anew():
-    """Hash functions of the next segment: the time to go is that of this one."""
-    found = stage("windows", 64, 64, at=100.0)
-    found.update(1, 64, now=110.0)
-    found.update(16, 64, now=120.0)
-    assert found.line(120.0) == "hash functions: 25 % of 64, 30 s to go"
+def test_describe(done, total, line):
+    assert _describe("join", done, total, 30.0) == line
 
 
 def test_report_part():

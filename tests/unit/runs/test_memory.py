@@ -1,8 +1,7 @@
-"""What is free, by files that systems have: meminfo, and control groups of both versions."""
+"""What is free, by files that systems have: meminfo, and control groups."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from neardup.runs.runner import available_memory_bytes, default_memory_bytes
 
 MB = 10**6
 MEMINFO = "MemTotal:       24684092 kB\nMemFree:  1 kB\nMemAvailable:   {} kB\nHugePages_Total: 0\n"
-MOUNT = "31 23 0:28 {} {} rw,relatime shared:9 - {} cgroup {}\n"
-OTHER = "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
 
 
 def write(root: Path, files: dict[str, object]) -> None:
@@ -23,28 +20,12 @@ def write(root: Path, files: dict[str, object]) -> None:
         path.write_text(str(content))
 
 
-def write_machine(root: Path, kilobytes: int, group: str, mount: str) -> None:
-    write(
-        root,
-        {
-            "proc/meminfo": MEMINFO.format(kilobytes),
-            "proc/self/cgroup": group,
-            "proc/self/mountinfo": OTHER + mount,
-        },
-    )
+def write_machine(root: Path, kilobytes: int, group: str) -> None:
+    write(root, {"proc/meminfo": MEMINFO.format(kilobytes), "proc/self/cgroup": group})
 
 
 def write_group(root: Path, limit: object, used: int, stat: str = "") -> None:
     write(root, {"memory.max": limit, "memory.current": used, "memory.stat": stat})
-
-
-def write_old_group(root: Path, limit: int, used: int, stat: str = "") -> None:
-    files = {"memory.limit_in_bytes": limit, "memory.usage_in_bytes": used, "memory.stat": stat}
-    write(root, files)
-
-
-VERSION_2 = MOUNT.format("/", "/sys/fs/cgroup", "cgroup2", "rw,nsdelegate")
-VERSION_1 = MOUNT.format("/", "/sys/fs/cgroup/memory", "cgroup", "rw,memory")
 
 
 def test_available__of_the_machine(tmp_path):
@@ -54,7 +35,7 @@ def test_available__of_the_machine(tmp_path):
 
 @pytest.mark.parametrize("group", ["/a/b", "/"])
 def test_available__version_2(tmp_path, group):
-    write_machine(tmp_path, 10**9, f"0::{group}\n", VERSION_2)
+    write_machine(tmp_path, 10**9, f"0::{group}\n")
     folder = tmp_path / "sys/fs/cgroup" / group.lstrip("/")
     stat = f"anon {60 * MB}\nfile {900 * MB}\ninactive_file {20 * MB}\nactive_file {10 * MB}\n"
     write_group(folder, 500 * MB, 300 * MB, stat + f"slab_reclaimable {MB}\nsock 0\n")
@@ -66,7 +47,7 @@ def test_available__version_2(tmp_path, group):
 
 
 def test_available__of_groups_above(tmp_path):
-    write_machine(tmp_path, 10**9, "0::/a/b\n", VERSION_2)
+    write_machine(tmp_path, 10**9, "0::/a/b\n")
     group = tmp_path / "sys/fs/cgroup/a"
     write_group(group / "b", "max", 100 * MB)
     write_group(group, 500 * MB, 200 * MB)
@@ -78,32 +59,7 @@ def test_available__of_groups_above(tmp_path):
     assert available_memory_bytes(tmp_path) == 1024 * 10**9
 
 
-def test_available__version_1(tmp_path):
-    write_machine(tmp_path, 10**9, "5:cpu,cpuacct:/x\n4:memory:/a\n0::/a\n", VERSION_1)
-    group = tmp_path / "sys/fs/cgroup/memory"
-    write_old_group(group, 2**63 - 4096, 10**12)
-    write_old_group(
-        group / "a",
-        500 * MB,
-        300 * MB,
-        f"inactive_file 1\ntotal_inactive_file {30 * MB}\ntotal_active_file {5 * MB}\n",
-    )
-    assert available_memory_bytes(tmp_path) == 235 * MB
-
-
-@pytest.mark.parametrize("mounted", ["/docker/c1", "/elsewhere"])
-def test_available__in_a_container(tmp_path, mounted):
-    """It may know its group by the name that it has outside."""
-    mount = VERSION_1.replace(" / ", f" {mounted} ", 1)
-    write_machine(tmp_path, 10**9, "4:memory:/docker/c1\n", mount)
-    write_old_group(tmp_path / "sys/fs/cgroup/memory", 500 * MB, 300 * MB)
-    assert available_memory_bytes(tmp_path) == 200 * MB
-
-
-def test_available__unknown(tmp_path, monkeypatch):
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert available_memory_bytes(tmp_path) == total // 2
-    monkeypatch.delattr(os, "sysconf")
+def test_available__unknown(tmp_path):
     assert available_memory_bytes(tmp_path) is None
 
 

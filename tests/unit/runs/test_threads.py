@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +9,7 @@ import time
 
 import pytest
 
-from neardup.runs.runner import Handed, Runner, Threads
+from neardup.runs.runner import Handed, Runner
 
 
 def test_handed__abandoned_work_is_awaited():
@@ -30,44 +29,6 @@ def test_handed__abandoned_work_is_awaited():
     assert list(Runner(2).map(work, [0])) == [True]
 
 
-def test_threads__no_more_than_were_asked_for():
-    seen, gate = set(), threading.Barrier(3)
-
-    def meet():
-        seen.add(threading.get_ident())
-        gate.wait(10)
-
-    with Threads(3) as threads:
-        tasks = [threads.do(meet) for _ in range(9)]
-        for task in tasks:
-            task.result()
-    assert len(seen) == 3
-    assert threading.get_ident() not in seen
-
-
-def test_threads__error_and_what_was_dropped():
-    begun, done = threading.Event(), []
-    may_end = threading.Event()
-
-    def first():
-        begun.set()
-        may_end.wait(10)
-        raise ZeroDivisionError
-
-    with Threads(1) as threads:
-        failing = threads.do(first)
-        dropped = threads.do(lambda: done.append(1))
-        begun.wait(10)
-        dropped.drop()
-        assert not failing.is_done
-        may_end.set()
-        with pytest.raises(ZeroDivisionError):
-            failing.result()
-        threads.do(lambda: done.append(2)).result()
-    assert done == [2]
-    assert not dropped.is_done
-
-
 def run_python(script: str) -> str:
     ended = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", script],
@@ -84,7 +45,6 @@ def run_python(script: str) -> str:
 # does not end within the seconds given to the fault handler waits for ever.
 INTERRUPTED = """
 import faulthandler, random, signal
-from neardup.runs.progress import Lines
 from neardup.runs.runner import map_ordered
 
 def interrupt(*_):
@@ -100,13 +60,8 @@ n_interrupted = 0
 for _ in range(1500):
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 5e-3))
-        lines = Lines(60)
-        lines.start()
-        try:
-            for _ in map_ordered(inner, range(8), 2):
-                list(map_ordered(lambda each: each, range(2), 2))
-        finally:
-            lines.stop()
+        for _ in map_ordered(inner, range(8), 2):
+            list(map_ordered(lambda each: each, range(2), 2))
         signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         n_interrupted += 1
@@ -115,7 +70,6 @@ print(n_interrupted)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such clock")
 def test_threads__interrupted_at_any_moment():
     assert int(run_python(INTERRUPTED)) > 100
 
