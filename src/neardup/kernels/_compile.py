@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -47,12 +46,9 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
     """
     if any(os.environ.get(name, "0") not in ("", "0") for name in _ASKED_FOR):
         return None, "on call", None
-    modules = [*_FOLDER.glob("_native.*so"), *_FOLDER.glob("_native.pyd")]
-    if not modules:
+    if not any(_FOLDER.glob("_native.*so")):
         return None, "on call", "this installation has none that are compiled ahead"
     try:
-        if _is_cut_off(modules[0]):
-            raise ImportError(f"{modules[0]}: the file is cut off")
         from neardup.kernels import _native
     except ImportError as error:
         return None, "on call", f"those compiled ahead cannot be loaded ({error})"
@@ -67,16 +63,6 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
         return _native.kernels(level), level, None
     except ValueError as error:
         raise ImportError(f"{_LEVEL}: {error}", name="neardup.kernels") from None
-
-
-def _is_cut_off(module: Path) -> bool:
-    """Return whether a file is truncated and unsafe to load."""
-    with module.open("rb") as file:
-        head = file.read(64)
-    if head[:5] != b"\x7fELF\x02":
-        return False
-    sections, size, number = struct.unpack_from("<40xQ10xHH", head.ljust(64, b"\0"))
-    return module.stat().st_size < int(sections + size * number)
 
 
 COMPILED_AHEAD, LEVEL, _REASON = _load()

@@ -2,16 +2,14 @@
 
 A kernel that a job does not call is neither compiled nor loaded.
 
-Numba's own disk cache looks only at the file that holds a function, so it goes on using old machine
-code after a helper in another file has changed, and by default it writes beside the source. Here
-all kernels of one neardup version share a folder in the user's cache directory whose name is a
-digest of everything that the machine code depends on: when anything changes, the folder does. Two
-processes that race to fill it write the same bytes.
+Numba's disk cache looks only at the file that holds a function, so it would go on using old machine
+code after a helper in another file has changed. All kernels of one neardup version therefore share
+a folder in the user's cache directory, with a digest of everything that the machine code depends on
+as its name: when anything changes, the folder does.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import platform
@@ -25,7 +23,6 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 import numba
 import numpy as np
 from numba.core import typed_passes, untyped_passes
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
@@ -39,50 +36,16 @@ _KERNELS = Path(__file__).parent
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the machine code folder of this version, or None.
-
-    A folder that is not writable is used if it was filled before, as in a container image: kernels
-    in it are loaded, and the rest is compiled each time.
-    """
+    """Return the machine code folder of this version; None if it cannot be written."""
+    default = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    root = os.environ.get("NEARDUP_CACHE_DIR") or f"{default}/neardup"
     try:
-        folder = _cache_root() / f"kernels-{_kernel_digest()}"
+        folder = Path(root).expanduser() / f"kernels-{_kernel_digest()}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
-            pass
-    except RuntimeError:  # where the user has no home folder
+            return folder
+    except (OSError, RuntimeError):  # the latter where the user has no home folder
         return None
-    except OSError:
-        return folder if _holds_code(folder) else None
-    return folder
-
-
-def _holds_code(folder: Path) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            return any(entry.name.endswith(".nbi") for entry in entries)
-    except OSError:
-        return False
-
-
-def kept_kernels() -> set[str]:
-    """Return the names, ``room.module.function``, of the cached kernels."""
-    folder = cache_folder()
-    # Numba's names: module.function-room.module.py311.nbi
-    files = () if folder is None else folder.glob("*-*.py*.nbi")
-    names = (file.name.partition("-") for file in files)
-    return {
-        f"{rest[: rest.rindex('.py')]}.{function.partition('.')[2]}" for function, _, rest in names
-    }
-
-
-def _cache_root() -> Path:
-    if explicit := os.environ.get("NEARDUP_CACHE_DIR"):
-        return Path(explicit)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "neardup"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/neardup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neardup"
 
 
 @cache
@@ -106,55 +69,10 @@ def _kernel_digest() -> str:
     return digest.hexdigest()[:32]
 
 
-class _KernelLocator(_CacheLocator):  # type: ignore[misc]
-    """Locator of cached code, with a digest as version stamp."""
-
-    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
-        self._py_func = py_func
-        self._py_file = py_file
-
-    def get_cache_path(self) -> str:
-        return str(cache_folder())
-
-    def get_source_stamp(self) -> str:
-        return _kernel_digest()
-
-    def get_disambiguator(self) -> str:
-        file = Path(self._py_file)
-        known = file.relative_to(_KERNELS) if file.is_relative_to(_KERNELS) else Path(file.name)
-        return ".".join(known.with_suffix("").parts)
-
-    @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _KernelLocator:
-        return cls(py_func, py_file)
-
-
-class _KernelCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_KernelLocator,)
-
-
-class KernelCache(FunctionCache):  # type: ignore[misc]
-    """A cache whose failures cost a compilation, never the run."""
-
-    _impl_class = _KernelCacheImpl
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # whatever a damaged pickle raises
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 BEFORE_FIRST: list[Callable[[], None]] = []
-"""Functions to call before the first compilation of a kernel without cached code."""
+"""Functions to call before the first compilation of a kernel if no code is cached."""
 
 ZERO_COUNTS: dict[str, Any] | None = {
     "trailing_zeros": trailing_zeros,
@@ -220,11 +138,11 @@ class Kernel:
         # round by the thread that asks for a kernel while another kernel is compiled.
         with global_compiler_lock:
             if self._compiled is None:
-                dispatcher = numba.njit(**OPTIONS)(self.py_func)
-                if cache_folder() is not None:
-                    # The only way to choose a folder.
-                    dispatcher._cache = KernelCache(self.py_func)  # noqa: SLF001
-                while BEFORE_FIRST and self.name not in kept_kernels():
+                folder = cache_folder()
+                numba.config.CACHE_DIR = str(folder)
+                dispatcher = numba.njit(**OPTIONS, cache=folder is not None)(self.py_func)
+                is_filled = folder is not None and any(folder.rglob("*.nbi"))
+                if BEFORE_FIRST and not is_filled:
                     BEFORE_FIRST.pop()()
                 dispatcher.compile(signature_of(self.py_func))
                 dispatcher.disable_compile()
