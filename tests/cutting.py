@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.passages.align import make_alignment_plan, windows_for
-from neardup.passages.cutting import CutPlan, PassageCutter
+from neardup.passages.cutting import PassageCutter
 from neardup.passages.lookup import LookUp
 from neardup.passages.plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
@@ -98,8 +98,8 @@ def cut_similar(
         if memory is not None:
             workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
         look_up = LookUp(scheme, alignment.windows, "words", runner, workspace, Path(folder))
-        plan, order = CutPlan(alignment, min_documents), np.arange(len(lists))
-        found = PassageCutter(lists, order, n_others, plan, look_up).cut()
+        order = np.arange(len(lists))
+        found = PassageCutter(lists, order, n_others, alignment, min_documents, look_up).cut()
     rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
     return [
         (row[0] - n_others, *row[1:3], (row[3] - n_others) % len(lists), *row[4:]) for row in rows

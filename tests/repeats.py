@@ -48,7 +48,7 @@ def found_rows(documents, min_tokens, order=None, heads=None, **options):
     numbers = [there.index(d) for d in order]
     found = repeats_of(tokens, numbers, min_tokens, heads=heads, **options)
     rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
-    return [(there[row[0]], *row[1:3], there[row[3]], *row[4:]) for row in rows]
+    return [(there[row[0]], *row[1:3], there[row[3]], *row[4:6]) for row in rows]
 
 
 def removed_by(rows, n_documents):

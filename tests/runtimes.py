@@ -76,9 +76,7 @@ JOBS: dict[str, Job] = {
     "cut, some lines": Job(
         "cut a.jsonl --exact --unit lines --keep max:score --min-documents 3 --replacement …"
     ),
-    "cut, paragraphs": Job(
-        "cut a.jsonl --exact --unit paragraphs --against b.jsonl", on_spark=True
-    ),
+    "cut, paragraphs": Job("cut a.jsonl --unit paragraphs --against b.jsonl", on_spark=True),
     "cut, equal": Job("cut a.jsonl --exact --min-tokens 6", on_spark=True),
     "cut, equal against": Job(
         "cut a.jsonl --exact --min-tokens 6 --against b.jsonl --keep first", on_spark=True
@@ -95,9 +93,6 @@ JOBS: dict[str, Job] = {
         "cut a.jsonl --min-tokens 8 --threshold 0.7 --against b.jsonl",
         keeps_tasks=False,
         on_spark=True,
-    ),
-    "cut, similar lines": Job(
-        "cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False, on_spark=True
     ),
     "align": Job(
         "align a.jsonl --min-tokens 8", keeps_tasks=False, on_spark=True, output="found.jsonl"

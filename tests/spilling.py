@@ -44,7 +44,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch.object(Workspace, "share", lambda _, share: max(1, int(memory * share))),
             patch("os.fsync", lambda _: None),
             patch("neardup.engine.threads.FILE_TEXT_BYTES", file),
-            patch("neardup.jobs.cut.equal_units._FILE_BYTES", file),
+            patch("neardup.jobs.cut.units._FILE_BYTES", file),
             patch("neardup.engine.threads._FILE_BYTES", file),
             patch("neardup.passages.lookup._LEAST_TOKENS", 50),
         ):

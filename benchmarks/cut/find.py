@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import Memory
-from neardup.passages.repeats import Repeats, find_repeats, sample_windows
+from neardup.passages.repeats import find_repeats, sample_windows
 from neardup.passages.windows import make_passage_scheme
-from neardup.tables import TokenLists
+from neardup.tables import CutSpans, TokenLists
 
 if TYPE_CHECKING:
     from neardup.tables import Int64s, Uint64s
@@ -58,7 +58,7 @@ def read_tokens(path: Path) -> tuple[TokenLists, int, float]:
     return TokenLists(np.concatenate(parts), offsets), n_bytes, seconds
 
 
-def repeats_of(tokens: TokenLists, min_tokens: int, min_documents: int) -> Repeats:
+def repeats_of(tokens: TokenLists, min_tokens: int, min_documents: int) -> CutSpans:
     """Find the repeats of documents in their order, from their samples on."""
     samples = sample_windows(tokens, min_tokens)
     sizes = np.diff(tokens.offsets)

@@ -77,6 +77,32 @@ class Rows:
         return cls.joined([cls(*(each.to_numpy() for each in batch.columns)) for batch in batches])
 
 
+@dataclass(frozen=True)
+class CutSpans(Rows):
+    """Removed spans of documents, one per row, with their kept copies.
+
+    Starts and stops (exclusive) are tokens or characters of the whole documents. Rows are sorted by
+    document and start; spans of a document may overlap.
+    """
+
+    documents: Int64s
+    starts: Int64s
+    stops: Int64s
+    kept_documents: Int64s
+    kept_starts: Int64s
+    kept_stops: Int64s
+    similarities: Floats
+
+    def parts(self) -> Iterator[Self]:
+        """Yield all rows, in parts of whole documents."""
+        yield self
+
+    def of_documents(self, documents: slice) -> Self:
+        """Return the rows of some consecutive documents."""
+        first, last = np.searchsorted(self.documents, [documents.start, documents.stop])
+        return self.take(slice(first, last))
+
+
 @lru_cache
 def _types_of(rows: Any) -> list[type]:
     hints = get_type_hints(rows)

@@ -104,7 +104,7 @@ def test_cut__empty_files(run, here, write_file):
         assert removed(here) == []
     write_file("a.jsonl", json.dumps(ROWS[0]) + "\n")
     write_file("b.jsonl", "")
-    for how in ((), ("--exact",), ("--exact", "--unit", "lines")):
+    for how in ((), ("--exact",), ("--unit", "lines")):
         assert run(*CUT, *how, "--against", "b.jsonl", "--overwrite").code == 0
         assert removed(here) == []
 
@@ -120,9 +120,11 @@ def test_cut__empty_files(run, here, write_file):
          "--seed has no effect with a --recall of 1; leave it out, or ask for less"),
         (("--against", "b.jsonl", "--keep", "longest"),
          "--keep has no effect with --against; leave it out, or cut INPUT alone"),
-        (("--against", "b.jsonl", "--unit", "lines"),
-         "--unit lines goes with --against only if --exact is set: what is similar is looked for "
-         "in one collection; set --exact, or choose --unit passages"),
+        *((("--unit", "lines", name, "0.9" if name != "--num-perm" else "64"),
+           f"{name} has no effect with --unit lines, compared by equality; leave it out, or cut "
+           "passages") for name in ("--threshold", "--recall", "--num-perm")),
+        (("--unit", "lines", "--preset", "ocr"),
+         "a --preset of cut is for passages; leave out --unit, or the --preset"),
         (("--against-id-column", "id"),
          "--against-id-column has no effect without --against; leave it out, or give --against"),
         (("--min-documents", "1"), "--min-documents must be at least 2, got 1"),

@@ -26,7 +26,6 @@ from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import alignment, repeats, search
 from tests.oracles import cut as oracle
-from tests.oracles.survivors import choose
 from tests.repeats import spread
 from tests.spilling import spilling
 
@@ -151,11 +150,6 @@ def words(text):
     return tuple(re.findall(r"[^\W\u3400-\u9fff]+|[\u3400-\u9fff]", text.casefold()))
 
 
-def shingles(text, ngram=5):
-    tokens = words(text)
-    return {tokens[i : i + ngram] for i in range(max(len(tokens) - ngram, 0) + 1)}
-
-
 def rows_of(found):
     """What goes and what stays for it, with the numbers of documents."""
     names = "id", "start", "end", "kept_id", "kept_start", "kept_end"
@@ -163,40 +157,6 @@ def rows_of(found):
         tuple(int(str(row[name]).removeprefix("against/")) for name in names)
         for row in found.removed.to_pylist()
     ]
-
-
-@given(
-    st.lists(unit_texts, min_size=1, max_size=5),
-    st.sampled_from(["lines", "paragraphs"]),
-    st.integers(1, 9),
-    st.sampled_from(["0.3", "0.5", "0.7", "1"]),
-    keeps,
-    st.sampled_from([None, 2, 3]),
-)
-@examples(80)
-def test_similar_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_documents):
-    options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
-    # All that is similar meets in a band of one value.
-    options |= {"threshold": threshold, "recall": "0.999999999"}
-    found = cut(ranked(texts), **grouped(**options))
-    order = order_of(texts, keep)
-    listed = oracle.list_units([texts[i] for i in order], unit, min_tokens, words)
-    listed = [(order[text], *places) for text, *places in listed]
-    parts = [texts[text][start:stop] for text, start, stop, _ in listed]
-    alike = [words(part) for part in parts]
-    firsts = [alike.index(each) for each in alike]
-    # Equal ones go where the first of them goes.
-    sets = [shingles(part) if firsts[k] == k else set() for k, part in enumerate(parts)]
-    keepers = choose(sets, "jaccard", Fraction(threshold))
-    for k, first in enumerate(firsts):
-        if first < k:
-            keepers[k] = first if keepers[first] < 0 else keepers[first]
-    rows = oracle.unit_rows(listed, keepers, min_documents or 1)
-    assert rows_of(found) == rows
-    gone = [set() for _ in texts]
-    for text, start, end, *_ in rows:
-        gone[text].update(range(start, end))
-    assert found.kept["text"].to_pylist() == list(map(without, texts, gone))
 
 
 @given(
@@ -228,10 +188,10 @@ def test_equal_units__as_oracle_in_any_memory(
 @examples(60)
 def test_equal_units__none_kept(texts, unit, min_tokens, min_documents, memory):
     """All copies go, each for another one that goes, too; a second cut finds nothing."""
-    options = {"unit": unit, "exact": True, "min_tokens": min_tokens, "keep": "none"}
+    options = {"unit": unit, "min_tokens": min_tokens, "keep": "none"}
     with ExitStack() as stack:
         if memory is not None:
-            stack.enter_context(patch("neardup.jobs.cut.equal_units._UNITS_OF_PART", 3))
+            stack.enter_context(patch("neardup.jobs.cut.units._UNITS_OF_PART", 3))
             stack.enter_context(spilling(memory))
         found = cut(texts, **grouped(min_documents=min_documents, **options))
         rows, kept = rows_of(found), found.kept["text"].to_pylist()
@@ -289,11 +249,9 @@ def check_equal_units(texts, others, unit, min_tokens, keep, min_documents, memo
     with ExitStack() as stack:
         if memory is not None:
             # Next to no units are of the documents of a partition.
-            stack.enter_context(patch("neardup.jobs.cut.equal_units._UNITS_OF_PART", 3))
+            stack.enter_context(patch("neardup.jobs.cut.units._UNITS_OF_PART", 3))
             stack.enter_context(spilling(memory))
-        found = cut(
-            ranked(texts), **grouped(workers=workers, against=others, exact=True, **options)
-        )
+        found = cut(ranked(texts), **grouped(workers=workers, against=others, **options))
         rows, kept = rows_of(found), found.kept["text"].to_pylist()
     # Numbers in their own collections, those of others first.
     numbers = [*range(len(others or [])), *order_of(texts, keep)]

@@ -38,9 +38,9 @@ _SHOWN = 60
 _EPILOG = """\b
 Examples:
   neardup cut corpus/*.jsonl --exact -o clean
-  neardup cut pages.parquet --unit paragraphs --exact --min-documents 10 -o clean
+  neardup cut pages.parquet --unit paragraphs --min-documents 10 -o clean
   neardup cut train.jsonl --against tests/ --min-tokens 25 -o no-leaks
-  neardup cut /shared/corpus --unit lines --exact --engine spark -o /shared/clean
+  neardup cut /shared/corpus --unit lines --engine spark -o /shared/clean
 """
 
 
@@ -84,7 +84,7 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     plan = plan_cut(options, has_other=bool(given.against))
     if call.is_on_spark:
         call.check_spark()
-    goes_on = options.exact or call.is_on_spark
+    goes_on = plan.alignment is None or call.is_on_spark
     sources = call.sources(inputs, options)
     others = call.other_sources(options, options.tokenizer)
     output.check(sources, origins_of(others or ()))

@@ -272,12 +272,13 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
 
     preset: CutPreset | None = preset_option(CutPreset)
     unit: CutUnit | None = option(
-        "Cut passages, paragraphs, lines, or with --exact sentences.",
+        "Cut passages, paragraphs, lines or sentences.",
         default=None,
         usual="passages",
-        more="Paragraphs are separated by blank lines; sentences are any three in a row.",
+        more="Paragraphs are separated by blank lines; sentences are any three in a row. Units "
+        "other than passages are cut if they are equal token by token.",
     )
-    exact: bool = option("Cut only what is equal token by token.", default=False)
+    exact: bool = option("Cut only passages that are equal token by token.", default=False)
     threshold: Number | None = option(
         THRESHOLD, default=None, help="Least similarity to what stays, in (0, 1].", usual="0.8"
     )
@@ -299,35 +300,28 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
         KeepOptions.known["keep"],
         default="first",
         more=f"{KeepOptions.known['keep'].more} The copy of the first document stays. With "
-        "--exact and --unit lines or paragraphs also none: every copy is cut.",
+        "--unit lines or paragraphs also none: every copy is cut.",
     )
     replacement: str = option("Text in the place of each cut.", default="")
     recall: Number | None = option(
         BandOptions.known["recall"],
         default=None,
-        help="Least probability that a similar unit is found.",
-        usual="0.99; of passages 1 unless --num-perm or --seed are given",
+        help="Least probability that a similar passage is found.",
+        usual="1; 0.99 if --num-perm or --seed are given",
     )
-    num_perm: int | None = option(
-        PassageSchemeOptions.known["num_perm"], default=None, usual="64; of other units 128"
-    )
-    differs = but(ngram={"usual": "1; 5 of other units"})
+    num_perm: int | None = option(PassageSchemeOptions.known["num_perm"], default=None, usual="64")
+    differs = but(ngram={"usual": "1"})
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return preset options for passages or for whole units."""
+        """Return preset options for passages."""
         found = preset.passages
         if given.get("unit") in ("paragraphs", "lines", "sentences"):
-            if preset.units is None:
-                message = "preset code is for passages; leave out unit, or the preset"
-                raise InvalidParameterError(message, "preset", "unit")
-            row = preset.units
-        elif found is not None:
-            row = {
-                "threshold": found.threshold,
-                "min_tokens": found.min_tokens,
-                **found.scheme,
-            }
+            message = "a preset of cut is for passages; leave out unit, or the preset"
+            raise InvalidParameterError(message, "preset", "unit")
+        if found is None:
+            return {}
+        row = {"threshold": found.threshold, "min_tokens": found.min_tokens, **found.scheme}
         if not given.get("exact"):
             return row
         return {name: row[name] for name in row if name not in ("ngram", "threshold")}

@@ -35,14 +35,13 @@ class Preset(NamedTuple):
     """A row of the table.
 
     ``documents`` are options of jobs that compare whole documents, ``passages`` of jobs that find
-    passages, and ``units`` of a cut of whole paragraphs or lines; None: it is not for these.
+    passages; None: it is not for these.
     ``cuts`` is whether passages found with it may be cut out.
     """
 
     purpose: str
     documents: Mapping[str, Any] | None = None
     passages: PassagePreset | None = None
-    units: Mapping[str, Any] | None = None
     cuts: bool = False
 
 
@@ -60,7 +59,6 @@ PRESETS: dict[str, Preset] = {
         # At that threshold more functions than are usual spare two of three comparisons.
         documents={**_SCANNED, "threshold": "0.35", "num_perm": 512},
         passages=PassagePreset(threshold="0.35", min_tokens=300, scheme=_SCANNED),
-        units={**_SCANNED, "threshold": "0.35", "min_tokens": 30},
         cuts=True,
     ),
     "titles": Preset(

@@ -9,7 +9,7 @@ So repeated text is indexed once, and cutting a collection again changes nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from neardup.passages.align import AlignmentPlan, PassageMaker
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import GrowingIndex, Later, LookUp, WindowHits, lists_of, tokens_within
 from neardup.passages.windows import PassageScheme
-from neardup.tables import Bools, Floats, Int64s, Rows, TokenLists, Uint64s
+from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
 
 
 class Candidate(NamedTuple):
@@ -459,51 +459,33 @@ def _first_of_own(steps: Sequence[Step]) -> int:
 _BLOCK_SHARE, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 1 << 12, 1 << 20
 
 
-@dataclass(frozen=True)
-class CutPlan:
-    """Options of a cut: the alignment and the document count.
-
-    A removed passage is in ``min_documents`` texts; None removes all repeats, also within a text.
-    """
-
-    alignment: AlignmentPlan
-    min_documents: int | None = None
-
-
-@dataclass(frozen=True)
-class RemovedPassages(Rows):
-    """Removed passages, one row each, with their kept copies.
-
-    Starts and stops (exclusive) are tokens, counted in the whole document. A passage across an
-    earlier removal means its remaining tokens on both sides. Rows are sorted by document and start.
-    """
-
-    documents: Int64s
-    starts: Int64s
-    stops: Int64s
-    kept_documents: Int64s
-    kept_starts: Int64s
-    kept_stops: Int64s
-    similarities: Floats
-
-
 class PassageCutter:
     """Cut passages that other texts or the same text repeat.
 
     ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others``
     are of another collection and stay whole; then only passages that one of them has are removed.
+    A removed passage is in ``min_documents`` texts; None removes all repeats, also within a text.
     """
 
     def __init__(
-        self, tokens: TokenLists, order: Int64s, n_others: int, plan: CutPlan, look_up: LookUp
+        self,
+        tokens: TokenLists,
+        order: Int64s,
+        n_others: int,
+        plan: AlignmentPlan,
+        min_documents: int | None,
+        look_up: LookUp,
     ) -> None:
         self._tokens, self._order, self._n_others = tokens, order, n_others
-        self._plan, self._look_up = plan, look_up
+        self._plan, self._min_documents, self._look_up = plan, min_documents, look_up
         self._sizes = np.diff(tokens.offsets)[order]
-        self._staying = StayingText(plan.alignment, look_up)
+        self._staying = StayingText(plan, look_up)
 
-    def cut(self) -> RemovedPassages:
-        """Find all passages to remove."""
+    def cut(self) -> CutSpans:
+        """Find all passages to remove, as spans of tokens.
+
+        A passage across an earlier removal means its remaining tokens on both sides.
+        """
         for texts in self._blocks(0, self._n_others):
             self._staying.add([self._whole(text) for text in texts])
         removed: list[tuple[int, Candidate]] = []
@@ -512,7 +494,7 @@ class PassageCutter:
             block = CutBlock(
                 [self._whole(text) for text in texts],
                 self._staying,
-                self._plan.alignment,
+                self._plan,
                 self._look_up,
                 is_apart=self._n_others > 0,
             )
@@ -548,22 +530,20 @@ class PassageCutter:
             heads = np.append(heads, True)
         return Form(text, places, tokens, heads, self._look_up.scheme)
 
-    def _removed(self, found: Sequence[tuple[int, Candidate]]) -> RemovedPassages:
+    def _removed(self, found: Sequence[tuple[int, Candidate]]) -> CutSpans:
         rows = np.array([(text, *each[2:7]) for text, each in found], np.int64).reshape(-1, 6)
         similarities = np.array([each.similarity for _, each in found], np.float64)
         texts, starts, stops, kept_texts, kept_starts, kept_stops = rows.T
-        removed = RemovedPassages(
-            texts, starts, stops, kept_texts, kept_starts, kept_stops, similarities
-        )
-        if self._plan.min_documents is not None:
-            removed = _of_enough(removed, self._plan.min_documents)
+        removed = CutSpans(texts, starts, stops, kept_texts, kept_starts, kept_stops, similarities)
+        if self._min_documents is not None:
+            removed = _of_enough(removed, self._min_documents)
         order = np.lexsort((removed.stops, removed.starts, removed.documents))
         removed = removed.take(order)
         documents, kept = self._order[removed.documents], self._order[removed.kept_documents]
         return replace(removed, documents=documents, kept_documents=kept)
 
 
-def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
+def _of_enough(removed: CutSpans, min_documents: int) -> CutSpans:
     """Return the removed passages that enough documents have.
 
     A document that lost a passage counts for a kept passage if it covers half of it. If a passage
@@ -584,7 +564,7 @@ def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
     return removed.take(np.flatnonzero(goes))
 
 
-def _have_enough(removed: RemovedPassages, min_documents: int) -> Bools:
+def _have_enough(removed: CutSpans, min_documents: int) -> Bools:
     have_enough: Bools = np.zeros(len(removed), np.bool_)
     for kept in np.unique(removed.kept_documents).tolist():
         rows = np.flatnonzero(removed.kept_documents == kept)

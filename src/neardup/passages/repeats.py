@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.index.segments import let_go
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.types import sealed
-from neardup.tables import Bools, Int64s, Rows, TokenLists, Uint64s
+from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
 
 # Documents are passed to the kernel in runs of about this many tokens, so that it can be cancelled
 # between them. Of a mapped file, a page around each accessed token stays in memory until then,
@@ -84,22 +84,6 @@ def _lengths(min_tokens: int) -> tuple[int, int]:
     return (min_tokens + 1 + part) // 2, part
 
 
-@dataclass(frozen=True)
-class Repeats(Rows):
-    """Removed token runs, each with an equal kept run.
-
-    Rows are sorted by document and start. Tokens are counted in the document, stops are exclusive.
-    Runs of a document do not overlap.
-    """
-
-    documents: Int64s
-    starts: Int64s
-    stops: Int64s
-    kept_documents: Int64s
-    kept_starts: Int64s
-    kept_stops: Int64s
-
-
 def find_repeats(
     each_part: EachPart[Met],
     read: Callable[[Int64s], TokenLists],
@@ -107,8 +91,8 @@ def find_repeats(
     min_tokens: int,
     min_documents: int = 2,
     n_against: int = 0,
-) -> Repeats:
-    """Find the token runs to remove as repeats.
+) -> CutSpans:
+    """Find the token runs to remove as repeats, as spans of tokens, which do not overlap.
 
     ``each_part`` yields ``sample_windows`` of the documents, numbered from 0, and ``read`` the
     tokens of documents in ascending order; values may be a memory map. ``order`` has the numbers of
@@ -153,7 +137,7 @@ def find_repeats(
             numbers = np.flatnonzero(is_met)
             tokens = read(numbers)
         if tokens is None:
-            return Repeats(*[numbers] * 6)
+            return CutSpans.of_none()
         places: Int64s = np.cumsum(is_met) - 1
         rows, joints = _remove(
             replace(tokens, offsets=np.ascontiguousarray(tokens.offsets, np.int64)),
@@ -344,18 +328,19 @@ def _wanted_windows(
     return table
 
 
-def _by_document(rows: Int64s, offsets: Int64s, numbers: Int64s) -> Repeats:
+def _by_document(rows: Int64s, offsets: Int64s, numbers: Int64s) -> CutSpans:
     """Sort rows by document, with positions within the document."""
     starts, stops, kept = rows[np.argsort(rows[:, 0])].T
     documents = np.searchsorted(offsets, starts, side="right") - 1
     kept_documents = np.searchsorted(offsets, kept, side="right") - 1
     own, other = offsets[documents], offsets[kept_documents]
     kept_starts = kept - other
-    return Repeats(
+    return CutSpans(
         numbers[documents],
         starts - own,
         stops - own,
         numbers[kept_documents],
         kept_starts,
         kept_starts + stops - starts,
+        np.ones(len(rows)),
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from neardup.errors import ReadError
 from neardup.files.arrowcolumns import joined
-from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
@@ -21,7 +20,6 @@ from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     SLICE_BYTES,
-    Collections,
     ReadingPlan,
 )
 from neardup.runs.runner import Runner
@@ -30,7 +28,6 @@ from neardup.tables import (
     ContentNumbers,
     Digests,
     Int64s,
-    Rows,
     ShingleSets,
     Texts,
     Uint64s,
@@ -40,7 +37,6 @@ from neardup.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
 
 _FIRST_SLOTS = 1 << 12
@@ -154,16 +150,6 @@ class SetCollector:
             sets.sizes[own] = made.sizes
 
 
-def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
-    """Return parts of reread texts, or raise if they changed."""
-    base, sizes = texts.offsets[documents], np.diff(texts.offsets)[documents]
-    edges = np.concatenate([(base + starts)[starts < sizes], (base + stops)[stops < sizes]])
-    # A byte within a character begins with these bits.
-    if (stops > sizes).any() or (texts.data[edges] & 0xC0 == 0x80).any():
-        raise text_has_changed(name)
-    return texts.parts(documents, starts, stops)
-
-
 def text_has_changed(name: str) -> ReadError:
     """Return the error for a source whose text has changed."""
     message = "a text has changed since it was first read; run again when it is at rest"
@@ -249,101 +235,6 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
         yield block, rows
     if first != stop:
         raise file_has_changed(source.name)
-
-
-@dataclass(frozen=True)
-class Parts(Rows):
-    """Parts of a collection's documents, by document and position.
-
-    ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text.
-    """
-
-    documents: Int64s
-    first_bytes: Int64s
-    last_bytes: Int64s
-
-    def of_documents(self, documents: slice) -> Parts:
-        """Return the parts of some consecutive documents."""
-        bounds = np.searchsorted(self.documents, [documents.start, documents.stop])
-        return self.take(slice(int(bounds[0]), int(bounds[1])))
-
-
-class PartBlock(RowBlock):
-    """Parts of a block's texts as rows, from ``first`` on.
-
-    The block is parsed when its parts are; documents are numbered within it.
-    """
-
-    def __init__(self, block: RowBlock, parts: Parts, of: PartSource, first: int) -> None:
-        self._block, self._parts, self._of = block, parts, of
-        self.numbers = np.arange(first, first + len(parts))
-        self.end, self.language = block.end, block.language
-
-    def select(self, rows: Bools | None) -> Self:
-        """Return some of the parts as a block."""
-        made = super().select(rows)
-        if rows is not None and made is not self:
-            made._parts = self._parts.take(np.flatnonzero(rows))  # noqa: SLF001 - of this class
-        return made
-
-    def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        parts = self._parts
-        documents, places = np.unique(parts.documents, return_inverse=True)
-        wanted = np.zeros(len(self._block), np.bool_)
-        wanted[documents] = True
-        parsed = self._block.parse(self._of.columns, select=wanted, skip_bad=self._of.skip_bad)
-        texts = Texts.from_arrow(parsed.text)
-        name = self._of.origin or self._of.name
-        found = parts_again(texts, places, parts.first_bytes, parts.last_bytes, name)
-        return ParsedRows(found.to_arrow())
-
-    def _read_table(self, names: Sequence[str] | None) -> pa.Table:
-        """Raise, because parts are written with their documents."""
-        raise NotImplementedError
-
-    def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Raise, because parts are cut with their documents."""
-        raise NotImplementedError
-
-
-class PartSource(Source):
-    """Parts of a source's documents, numbered ``documents``."""
-
-    def __init__(
-        self,
-        source: Source,
-        documents: slice,
-        columns: ColumnNames,
-        parts: Parts,
-        *,
-        skip_bad: bool,
-    ) -> None:
-        self.name, self.origin, self.size = source.name, source.origin, source.size
-        self.whole, self.columns, self.skip_bad = source, columns.only_text(), skip_bad
-        self._documents, self._parts = documents, parts.of_documents(documents)
-
-    def _read_blocks(self) -> Iterator[RowBlock]:
-        first = 1
-        for block, rows in numbered_blocks(self.whole, self._documents.start, self._documents.stop):
-            parts = self._parts.of_documents(rows)
-            yield PartBlock(
-                block, replace(parts, documents=parts.documents - rows.start), self, first
-            )
-            first += len(parts)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Raise, because parts are written with their documents."""
-        raise NotImplementedError
-
-
-def collections_of_parts(own: Catalogue, parts: Parts, plan: ReadingPlan) -> Collections:
-    """Return an empty collection, and document parts as documents."""
-    sources = [
-        PartSource(source, slice(start, stop), own.columns, parts, skip_bad=plan.skip_bad)
-        for source, start, stop in own.ranges()
-    ]
-    plan = replace(plan, columns=ColumnNames("text"))
-    return [([], plan), (sources, plan)]
 
 
 # Returns the changed block, given the range of its documents.

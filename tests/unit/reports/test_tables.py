@@ -72,7 +72,7 @@ def test_cut_groups__all_copies_removed():
     texts = ["a line that is there three times over", "else"] + [
         f"{n}\na line that is there three times over" for n in range(2)
     ]
-    result = neardup.cut(texts, unit="lines", keep="none", min_tokens=3, exact=True)
+    result = neardup.cut(texts, unit="lines", keep="none", min_tokens=3)
     table = CutTable.read(rows_of(result.removed), result.summary)
     assert len(table) == 3
     assert table.groups.tolist() == [0, 0, 0]

@@ -78,9 +78,8 @@ WAYS = {
     "align": align,
     "cut, equal passages": cut(exact=True, min_tokens=30),
     "cut, passages": cut(threshold="0.9", min_tokens=80),
-    "cut, equal lines": cut(unit="lines", exact=True, min_tokens=5),
-    "cut, lines": cut(unit="lines", threshold="0.8", min_tokens=5),
-    "cut, sentences": cut(unit="sentences", exact=True, min_tokens=5),
+    "cut, lines": cut(unit="lines", min_tokens=5),
+    "cut, sentences": cut(unit="sentences", min_tokens=5),
     "sketch": sketch,
 }
 

@@ -33,7 +33,6 @@ from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
 from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
-from neardup.reading.passes import PartSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__, pip_install
 
@@ -170,8 +169,6 @@ def _for_others(source: Source) -> Source:
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
         raise InvalidInputError(message)
     found = copy.copy(source)
-    if isinstance(found, PartSource):
-        found.whole = _for_others(found.whole)
     # Cached texts stay with the driver.
     found.kept_texts = None
     if is_remote(location):

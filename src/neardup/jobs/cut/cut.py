@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +14,9 @@ from neardup.engine.opening import open_engine
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
-from neardup.jobs.cut.passages import (
-    FoundSpans,
-    change_of,
-    cut_passages,
-    describe_repeated,
-    most_repeated,
-)
-from neardup.jobs.cut.plan import (
-    CutJobPlan,
-    CutSpans,
-    Extent,
-    plan_cut,
-)
+from neardup.jobs.cut.passages import cut_passages
+from neardup.jobs.cut.plan import CutJobPlan, plan_cut
+from neardup.jobs.cut.spans import Extent, change_of, describe_repeated, most_repeated
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
@@ -39,7 +28,6 @@ from neardup.reading.passes import sides_of
 from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
-from neardup.runs.runner import Runner
 from neardup.stages.options import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import (
     ROWS_AT_ONCE,
@@ -48,49 +36,42 @@ from neardup.stages.selection import (
     complete_summary,
     write_rows_by,
 )
-from neardup.tables import Bools
+from neardup.tables import Bools, CutSpans
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def summarise_search(own: Catalogue, plan: CutJobPlan) -> dict[str, Any]:
-    """Return the part of the summary about compared text."""
-    options = plan.options
-    sizes = np.maximum(own.n_tokens, 0)
-    summary: dict[str, Any] = {
-        "empty_documents": own.count_empty(),
-        "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
-        "tokens": int(sizes.sum()),
-        "unit": plan.unit,
-        "exact": options.exact,
-        "threshold": 1.0 if options.exact else _threshold(plan),
-        "min_tokens": plan.min_tokens,
-        "min_documents": options.min_documents,
-        "predicted_recall": _recall(plan),
-        **options.describe_preset(),
-    }
-    if plan.scheme is not None and not has_chosen(options):
-        shingles = plan.scheme.shingles
-        summary["hints"] = hints_of_letters(shingles, own.sources, own.columns)
-    return summary
-
-
-def summarise_extent(
-    own: Catalogue,
-    other: Catalogue,
-    extent: Extent,
+def cut_sources(
+    engine: Engine,
+    sources: Sequence[Source],
+    against: Sequence[Source] | None,
     plan: CutJobPlan,
-    most: list[dict[str, Any]],
-    runner: Runner,
-) -> dict[str, Any]:
-    """Return the part of the summary about removed text, without the writing time."""
+) -> CutResult:
+    """Run all stages before writing.
+
+    With ``against``, only text of these documents is cut, and all of them stay.
+    """
+    others = against or []
+    _check_sources(sources)
+    find = cut_passages if plan.unit == "passages" else cut_units
+    found = find(engine, sources, others, plan)
+    other, own, change, most = found.other, found.own, found.change, found.most
+    if against is not None and not len(other):
+        # Stages treat an empty collection as missing.
+        change, most = change_of(own, CutSpans.of_none(), plan), None
+    runner, spans = engine.runner, change.gathered
+    with engine.stage("report"):
+        extent = Extent.of(spans, len(other) + len(own))
+        most = most_repeated(spans) if most is None else most
+        described = describe_repeated(own, most, plan, runner)
+        keeper_ids = KeeperIds(own, other, extent.keepers)
     summary: dict[str, Any] = {
         "documents_in": int(own.is_document.sum()),
         "documents_cut": extent.documents,
-        "spans": extent.spans,
+        "spans": len(spans),
         "characters_removed": extent.characters,
-        "most_repeated": most,
+        "most_repeated": described,
         **describe_skipped(own.skipped, other.skipped),
         **describe_filtered(own.sources),
         "passed_over": passed_over(own.sources, other.sources),
@@ -105,70 +86,39 @@ def summarise_extent(
     }
     complete_summary(summary, runner)
     summary["versions"] = versions()
-    return summary
-
-
-def _threshold(plan: CutJobPlan) -> float:
-    if plan.units is not None:
-        return float(plan.units.measure.threshold)
-    assert plan.passages is not None
-    return float(plan.passages.alignment.search.threshold)
-
-
-def _recall(plan: CutJobPlan) -> float:
-    if plan.options.exact:
-        return 1.0
-    if plan.units is not None:
-        return plan.units.predicted_recall
-    assert plan.passages is not None
-    assert plan.scheme is not None
-    search = plan.passages.alignment.search
-    return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
-
-
-# Finds the spans to cut, given sources, and the sources they are compared against.
-Find = Callable[[Engine, Sequence[Source], Sequence[Source], CutJobPlan], FoundSpans]
-
-
-def _finder_of(plan: CutJobPlan) -> Find:
-    if plan.unit == "passages":
-        return cut_equal_passages if plan.options.exact else cut_passages
-    return cut_equal_units if plan.options.exact else cut_units
-
-
-def cut_sources(
-    engine: Engine,
-    sources: Sequence[Source],
-    against: Sequence[Source] | None,
-    plan: CutJobPlan,
-) -> CutResult:
-    """Run all stages before writing.
-
-    With ``against``, only text of these documents is cut, and all of them stay.
-    """
-    others = against or []
-    _check_sources(plan, sources, others)
-    find = _finder_of(plan)
-    other, own, most, change = find(engine, sources, others, plan)
-    if against is not None and not len(other):
-        # Stages treat an empty collection as missing.
-        most, change = None, change_of(own, CutSpans.of_none(), plan)
-    runner, spans = engine.runner, change.gathered
-    with engine.stage("report"):
-        extent = Extent.of(spans, len(other) + len(own))
-        most = most_repeated(spans) if most is None else most
-        described = describe_repeated(own, most, plan.reading, runner)
-        keeper_ids = KeeperIds(own, other, extent.keepers)
-    summary = summarise_extent(own, other, extent, plan, described, runner)
-    summary |= summarise_search(own, plan) | engine.describe()
+    summary |= _summarise_search(own, plan) | engine.describe()
     result = CutResult(own, other, change, keeper_ids, summary)
     write_rows_by(result, engine)
     return result
 
 
-def _check_sources(
-    plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
-) -> None:
+def _summarise_search(own: Catalogue, plan: CutJobPlan) -> dict[str, Any]:
+    """Return the part of the summary about compared text."""
+    options, sizes = plan.options, np.maximum(own.n_tokens, 0)
+    threshold = recall = 1.0
+    hints = {}
+    if plan.alignment is not None and plan.scheme is not None:
+        search, shingles = plan.alignment.search, plan.scheme.shingles
+        threshold = float(search.threshold)
+        recall = candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
+        if not has_chosen(options):
+            hints["hints"] = hints_of_letters(shingles, own.sources, own.columns)
+    return {
+        "empty_documents": own.count_empty(),
+        "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
+        "tokens": int(sizes.sum()),
+        "unit": plan.unit,
+        "exact": plan.alignment is None,
+        "threshold": threshold,
+        "min_tokens": plan.min_tokens,
+        "min_documents": options.min_documents,
+        "predicted_recall": recall,
+        **options.describe_preset(),
+        **hints,
+    }
+
+
+def _check_sources(sources: Sequence[Source]) -> None:
     for file in (file for source in sources for file in (source, *source.files)):
         if file.uncuttable is not None:
             message = (
@@ -211,31 +161,31 @@ def cut(
         text that one of them has is cut.
     unit
         ``passages`` (the default), any stretches of tokens; ``paragraphs``, separated by blank
-        lines; ``lines``; or, with ``exact``, ``sentences``, any three in a row.
+        lines; ``lines``; or ``sentences``, any three in a row. Units other than passages are cut
+        if they are equal token by token.
     exact
-        Cut only text that is equal token by token: every repeated passage of ``min_tokens`` tokens
-        is found, and no other. Otherwise passages are found by alignment, other units by MinHash
-        with the ``recall``.
+        Cut only passages that are equal token by token: every repeated one of ``min_tokens`` tokens
+        is found, and no other. Otherwise similar ones are found by alignment.
     threshold
-        Least similarity to the kept copy, in (0, 1], an exact decimal. None: 0.8. Passages are
-        compared as multisets of tokens, other units as sets of shingles.
+        Least similarity of a passage to the kept copy, in (0, 1], an exact decimal. None: 0.8.
+        Passages are compared as multisets of tokens.
     min_tokens
         Tokens of the shortest unit that is cut. None: 50 for passages, else 5.
     min_documents
         Cut only text that at least this many documents have, from all but the first. None: also
         repeats within one document.
     keep
-        Keep order of the documents, as of ``deduplicate``. With ``exact`` and lines or paragraphs
-        also ``none``: every copy is cut, and names another one.
+        Keep order of the documents, as of ``deduplicate``. With lines or paragraphs also ``none``:
+        every copy is cut, and names another one.
     replacement
         Text that replaces each cut.
     preset
-        ``ocr`` or ``code``: defaults for such texts.
+        ``ocr`` or ``code``: defaults for passages of such texts.
     recall
-        Least probability that a similar unit at the threshold is found. None: 0.99, or 1 for
-        passages without ``num_perm`` and ``seed``.
+        Least probability that a similar passage at the threshold is found. None: 1, or 0.99 with
+        ``num_perm`` or ``seed``.
     num_perm
-        Hash functions. None: 64 for passages, else 128.
+        Hash functions. None: 64.
     text, read, run
         Tokens and shingles, input, and threads, memory or Spark.
 

@@ -1,54 +1,228 @@
-"""Similar passages to cut, found by alignment, located in texts."""
+"""Passages to cut, equal or similar, located in texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from heapq import nsmallest
-from typing import Any, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.engine.engine import Change, Engine, Read
+from neardup.engine.engine import DOCUMENT, Engine, Partition, Read, TaskRows
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.cut.plan import (
-    CutJobPlan,
-    CutSpans,
-    count_documents,
-    join_spans,
-    keep_order,
-    read_collections,
-    spans_in,
-    take_out,
-)
-from neardup.passages.cutting import PassageCutter, RemovedPassages
+from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.spans import FoundSpans, change_of
+from neardup.passages.cutting import PassageCutter
 from neardup.passages.lookup import LookUp
-from neardup.passages.matches import character_spans, group_overlapping
-from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, read_texts, text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
+from neardup.passages.matches import character_spans
+from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
+from neardup.reading.passes import part_of, text_has_changed
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
 from neardup.runs.exchange import GrowingArray
-from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets_of
+from neardup.tables import Bools, CutSpans, Int64s, Texts, TokenLists, TokenSpans, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-class Located(NamedTuple):
-    """Character positions of passages, with and without surrounding text."""
+    import pyarrow as pa
 
-    starts: Int64s
-    stops: Int64s
-    wide_starts: Int64s
-    wide_stops: Int64s
+T = TypeVar("T")
+
+# Columns of tokens and of marks of tokens that begin a character. Their shares of the memory, if
+# all documents are compared, and if only documents with a shared sample are.
+_TOKEN, _HEAD = "token", "head"
+_SHARES, _SHARES_OF_SOME = (0.5, 0.06), (0.3, 0.05)
+# Ratio of a partition's memory to its samples.
+_MEETING = 5
+
+_HASH = "hash"
 
 
-# Reads documents again by ascending numbers in both collections, and yields a function's results in
-# order.
-ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
+def cut_passages(
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
+) -> FoundSpans:
+    """Find the passages to remove because of an equal or similar one."""
+    collections = plan.collections(sources, against)
+    if plan.alignment is None:
+        with engine.stage("read") as note:
+            look = partial(_list_samples, plan.min_tokens)
+            read = engine.read(collections, look, "samples", _sample_partitions)
+            note(documents=len(read.catalogues[1]), samples=read.rows.n_rows)
+        with engine.stage("cut") as note:
+            found = _find_equal(engine, read, plan)
+            note(passages=len(found))
+    else:
+        with engine.stage("read") as note:
+            read = engine.read(collections, _list_tokens, "rows")
+            tokens = _collect_tokens(engine, read)
+            note(documents=len(read.catalogues[1]), tokens=len(tokens.values))
+        with engine.stage("cut") as note:
+            found = _find_similar(engine, read, tokens, plan)
+            note(passages=len(found))
+    with engine.stage("locate"):
+        spans = _locate_cuts(found, read, plan)
+    other, own = read.catalogues
+    return FoundSpans(other, own, change_of(own, spans, plan))
+
+
+def _order_of(read: Read, plan: CutJobPlan) -> Int64s:
+    """Return the documents of both collections in keep order, the other one first."""
+    other, own = read.catalogues
+    return np.concatenate([np.arange(len(other)), len(other) + plan.keep_order(own)])
+
+
+def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
+    import pyarrow as pa
+
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    texts = Texts.from_arrow(parsed.text, block.language)
+    n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
+    found, n_before = [WindowSamples.of_none()], 0
+    for part in parts:
+        samples = sample_windows(part, min_tokens)
+        found.append(samples._replace(documents=samples.documents + n_before))
+        n_before += len(part)
+    hashes, documents = map(np.concatenate, zip(*found, strict=True))
+    rows = pa.RecordBatch.from_pydict({_HASH: hashes, DOCUMENT: documents})
+    return listed(block, parsed, n_tokens, reading, rows)
+
+
+def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
+    return part_of(numbers_of(samples, _HASH), n_partitions).astype(np.int64)
+
+
+def _find_equal(engine: Engine, read: Read, plan: CutJobPlan) -> CutSpans:
+    names = map("tokens-{}".format, count())
+
+    def tokens_of(documents: Int64s) -> TokenLists:
+        n_tokens = np.concatenate([each.n_tokens for each in read.catalogues])[documents]
+        tokenizer, workspace = plan.reading.shingles.tokenizer, engine.workspace
+        name, (share, of_heads) = next(names), _SHARES_OF_SOME
+        with (
+            GrowingArray(name, np.uint64, workspace, share=share) as values,
+            GrowingArray(f"{name}-heads", np.bool_, workspace, share=of_heads) as heads,
+        ):
+            has_heads = heads.is_there or not tokenizer.splits_characters
+            if not (values.is_there and has_heads):
+                for found in read.again(documents, _HashAgain(tokenizer, n_tokens)):
+                    if not values.is_there:
+                        values.append(found.values)
+                    if not has_heads:
+                        heads.append(found.heads)
+        return TokenLists(values.array, offsets_of(n_tokens), heads.array)
+
+    return find_repeats(
+        partial(_each_part, read.rows),
+        tokens_of,
+        _order_of(read, plan),
+        plan.min_tokens,
+        plan.options.min_documents or 1,
+        n_against=len(read.catalogues[0]),
+    )
+
+
+def _each_part(rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
+    for _, made in rows.work(partial(_look_at, look)).collect("cut"):
+        yield from (found for found, _ in made)
+
+
+def _look_at(look: Callable[[WindowSamples], T], partition: Partition) -> Iterator[tuple[T, None]]:
+    n_passes = partition.count_passes(_MEETING)
+    for number in range(n_passes):
+        found = [WindowSamples.of_none()]
+        for batch in partition.rows():
+            samples = WindowSamples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
+            if n_passes > 1:
+                # Partitions use the high half.
+                passes = part_of(samples.hashes << np.uint64(32), n_passes)
+                samples = samples.select(np.flatnonzero(passes == number))
+            found.append(samples)
+        yield look(WindowSamples(*map(np.concatenate, zip(*found, strict=True)))), None
+
+
+@dataclass(frozen=True)
+class _HashAgain:
+    """Hash the tokens of documents with known token counts: ``OfTexts``."""
+
+    tokenizer: Tokenizer
+    n_tokens: Int64s
+
+    def part(self, first: int, behind: int) -> _HashAgain:
+        return _HashAgain(self.tokenizer, self.n_tokens[first:behind])
+
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> TokenLists:
+        tokens = self.tokenizer.hash_with_heads(texts)
+        if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
+            raise text_has_changed(name)
+        return tokens
+
+
+def _list_tokens(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
+    """List the documents of a block, one row per token.
+
+    If characters may have several tokens, rows mark tokens that begin one.
+    """
+    import pyarrow as pa
+
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    texts, tokenizer = Texts.from_arrow(parsed.text, block.language), reading.shingles.tokenizer
+    n_tokens, parts = hash_tokens(texts, tokenizer, with_heads=True)
+    values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
+    columns: dict[str, Any] = {_TOKEN: values}
+    if tokenizer.splits_characters:
+        heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
+        columns[_HEAD] = heads.view(np.uint8)
+    rows = pa.RecordBatch.from_pydict(columns)
+    return listed(block, parsed, n_tokens, reading, rows)
+
+
+def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
+    """Return all tokens, in memory or mapped files."""
+    with ExitStack() as stack:
+        values, heads = (
+            stack.enter_context(
+                GrowingArray(f"tokens-{column}", kind, engine.workspace, share=share)
+            )
+            for column, kind, share in zip((_TOKEN, _HEAD), ("u8", "?"), _SHARES, strict=True)
+        )
+        for _, [(_, batch)] in read.rows.collect("read"):
+            assert batch is not None
+            values.append(numbers_of(batch, _TOKEN))
+            if _HEAD in batch.schema.names:
+                heads.append(numbers_of(batch, _HEAD))
+    sizes = np.concatenate([np.maximum(each.n_tokens, 0) for each in read.catalogues])
+    return TokenLists(values.array, offsets_of(sizes), heads.array)
+
+
+def _find_similar(engine: Engine, read: Read, tokens: TokenLists, plan: CutJobPlan) -> CutSpans:
+    assert plan.alignment is not None
+    assert plan.scheme is not None
+    workspace = engine.workspace
+    with workspace.passing_folder() as folder:
+        # No later run resumes from the files of a lookup.
+        work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
+        look_up = LookUp(
+            plan.scheme,
+            plan.alignment.windows,
+            plan.options.tokenizer,
+            engine.runner,
+            Workspace(workspace.memory, work),
+            folder,
+        )
+        cutter = PassageCutter(
+            tokens,
+            _order_of(read, plan),
+            len(read.catalogues[0]),
+            plan.alignment,
+            plan.options.min_documents,
+            look_up,
+        )
+        return cutter.cut()
 
 
 @dataclass(frozen=True)
@@ -78,7 +252,8 @@ class _Locate:
             self.are_wide[rows],
         )
 
-    def __call__(self, texts: Texts, places: Int64s, name: str) -> Located:
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> Int64s:
+        """Return starts and stops in characters, row by row."""
         tokens, spans = self.tokenizer.locate_tokens(texts)
         if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
             raise text_has_changed(name)
@@ -95,16 +270,15 @@ class _Locate:
         which = which[wide]
         edges = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
         n_left, n_right = _margins_of(texts, spans, which, edges)
-        wide_starts, wide_stops = starts.copy(), stops.copy()
-        wide_starts[wide] -= n_left
-        wide_stops[wide] += n_right
-        return Located(starts, stops, wide_starts, wide_stops)
+        starts[wide] -= n_left
+        stops[wide] += n_right
+        return np.stack([starts, stops])
 
 
 def _margins_of(
     texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
-) -> tuple[Int64s, Int64s]:
-    """Return the margins of passages, each in the text ``which``.
+) -> Int64s:
+    """Return the left and right margins of passages, each in the text ``which``.
 
     ``places`` are the numbers of its first and end token, and of the first and end token of its
     text.
@@ -122,8 +296,7 @@ def _margins_of(
         margins(str(data[a:b], "utf-8"), str(data[c:d], "utf-8"), is_first=at_start)
         for (a, b, c, d), at_start in zip(edges.T.tolist(), is_first.tolist(), strict=True)
     ]
-    both = np.array(found, np.int64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    return np.array(found, np.int64).reshape(-1, 2).T
 
 
 @lru_cache(maxsize=4096)
@@ -151,216 +324,7 @@ def _marks_at_start(gap: str) -> int:
     return next((i for i, mark in enumerate(gap) if mark.isspace()), len(gap))
 
 
-# Number of listed passages, and maximum characters of each text.
-_LISTED, _EXCERPT = 20, 200
-
-
-class Repeated(NamedTuple):
-    """A repeated passage: its copies, their documents, and their characters.
-
-    Copies are of one kept passage. ``document``, ``start`` and ``stop`` are from the first
-    removed copy.
-    """
-
-    copies: int
-    documents: int
-    characters: int
-    document: int
-    start: int
-    stop: int
-
-    @staticmethod
-    def most(found: Iterable[Repeated]) -> list[Repeated]:
-        """Return the most repeated texts, ties by length, then order."""
-        return nsmallest(
-            _LISTED,
-            found,
-            key=lambda each: (-each.copies, -each.characters, each.document, each.start),
-        )
-
-
-class FoundSpans(NamedTuple):
-    """Spans to cut from ``own``, with copies in either collection.
-
-    ``most`` are the most repeated ones, None if not counted. ``change`` cuts the spans, and
-    ``change.gathered`` are these spans, as of ``Spans``.
-    """
-
-    other: Catalogue
-    own: Catalogue
-    most: list[Repeated] | None
-    change: Change
-
-
-def change_of(own: Catalogue, spans: CutSpans, plan: CutJobPlan) -> Change:
-    """Return the change that cuts spans from blocks of documents."""
-    apply = partial(take_out, own.columns.texts, plan.options.replacement)
-    return Change(spans, apply, join_spans, spans_in)
-
-
-def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
-    """Return the most repeated spans, given each kept copy's group."""
-    if not len(spans):
-        return []
-    counts = np.bincount(groups)
-    sizes = np.bincount(groups, spans.stops - spans.starts).astype(np.int64)
-    first_rows = np.full(len(counts), len(spans), np.int64)
-    first_rows[groups[::-1]] = np.arange(len(spans))[::-1]
-    # Ties at the last listed count are broken by text and position.
-    least = np.partition(counts, -_LISTED)[-_LISTED] if len(counts) > _LISTED else 1
-    most = np.flatnonzero(counts >= max(1, least))
-    most = most[np.lexsort((first_rows[most], -sizes[most], -counts[most]))][:_LISTED]
-    places = np.full(len(counts), -1, np.int64)
-    places[most] = np.arange(len(most))
-    rows = np.flatnonzero(places[groups] >= 0)
-    n_documents = count_documents(places[groups[rows]], spans.documents[rows], len(most))
-    first = spans.take(first_rows[most])
-    columns = (counts[most], n_documents, sizes[most], first.documents, first.starts, first.stops)
-    return [Repeated(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
-
-
-def most_repeated(spans: CutSpans) -> list[Repeated]:
-    """Return the most frequently cut passages, joining overlapping kept passages."""
-    groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
-    return count_repeated(spans, groups)
-
-
-def describe_repeated(
-    own: Catalogue, found: Sequence[Repeated], plan: ReadingPlan, runner: Runner
-) -> list[dict[str, Any]]:
-    """Describe passages, with the start of the first removed copy."""
-    if not found:
-        return []
-    return [
-        {
-            "copies": each.copies,
-            "documents": each.documents,
-            "characters": each.characters,
-            "text": text,
-        }
-        for each, text in zip(found, _excerpts(own, found, plan, runner), strict=True)
-    ]
-
-
-def _excerpts(
-    own: Catalogue, passages: Sequence[Repeated], plan: ReadingPlan, runner: Runner
-) -> list[str]:
-    found = [""] * len(passages)
-    documents, rows_of = np.unique([each.document for each in passages], return_inverse=True)
-    wanted: Int64s = np.full(len(own), -1, np.int64)
-    wanted[documents] = np.arange(len(documents))
-
-    def take(texts: Texts, places: Int64s, _: str) -> None:
-        strings = texts.to_arrow()
-        for k, place in enumerate(places.tolist()):
-            text = strings[k].as_py()
-            for row in np.flatnonzero(rows_of == place).tolist():
-                start, stop = passages[row].start, passages[row].stop
-                found[row] = text[start : min(stop, start + _EXCERPT)]
-
-    for _ in read_texts([own], wanted, plan, runner, take):
-        pass
-    return found
-
-
-# Tokens of all documents and marks of tokens that begin a character, with their shares of the
-# memory.
-_TOKEN, _HEAD = "token", "head"
-_COLUMNS = {_TOKEN: (np.uint64, 0.5), _HEAD: (np.bool_, 0.06)}
-
-
-def cut_passages(
-    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
-) -> FoundSpans:
-    """Find the passages to remove because of a similar one."""
-    with engine.stage("read") as note:
-        read = engine.read(read_collections(sources, against, plan), _hash_block, "rows")
-        other, own = read.catalogues
-        sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
-        columns = collect_columns(read, "tokens", _COLUMNS, engine.workspace)
-        offsets = offsets_of(np.concatenate(sizes))
-        tokens = TokenLists(columns[_TOKEN], offsets, columns[_HEAD])
-        note(documents=len(own), tokens=len(tokens.values))
-    with engine.stage("cut") as note:
-        order = np.concatenate([np.arange(len(other)), len(other) + keep_order(own, plan.keep)])
-        found = _find_similar(engine, tokens, order, len(other), plan)
-        note(passages=len(found))
-    with engine.stage("locate"):
-        spans = locate_cuts(found, (other, own), plan, read.again)
-    return FoundSpans(other, own, None, change_of(own, spans, plan))
-
-
-def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
-    """List the documents of a block, one row per token.
-
-    If characters may have several tokens, rows mark tokens that begin one.
-    """
-    import pyarrow as pa
-
-    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    texts, tokenizer = Texts.from_arrow(parsed.text, block.language), reading.shingles.tokenizer
-    n_tokens, parts = hash_tokens(texts, tokenizer, with_heads=True)
-    values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-    columns: dict[str, Any] = {_TOKEN: values}
-    if tokenizer.splits_characters:
-        heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
-        columns[_HEAD] = heads.view(np.uint8)
-    rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, reading, rows)
-
-
-def collect_columns(
-    read: Read,
-    name: str,
-    columns: Mapping[str, tuple[npt.DTypeLike, float]],
-    workspace: Workspace,
-) -> dict[str, Any]:
-    """Return columns of all rows, in memory or mapped files.
-
-    ``columns`` are their types, and their shares of the memory.
-    """
-    with ExitStack() as stack:
-        growing = {
-            column: stack.enter_context(
-                GrowingArray(f"{name}-{column}", dtype, workspace, share=share)
-            )
-            for column, (dtype, share) in columns.items()
-        }
-        for _, [(_, batch)] in read.rows.collect("read"):
-            assert batch is not None
-            for column, values in growing.items():
-                if column in batch.schema.names:
-                    values.append(batch.column(column).to_numpy())
-    return {column: values.array for column, values in growing.items()}
-
-
-def _find_similar(
-    engine: Engine, tokens: TokenLists, order: Int64s, n_other: int, plan: CutJobPlan
-) -> RemovedPassages:
-    assert plan.passages is not None
-    assert plan.scheme is not None
-    workspace = engine.workspace
-    with workspace.passing_folder() as folder:
-        # No later run resumes from the files of a lookup.
-        work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
-        look_up = LookUp(
-            plan.scheme,
-            plan.passages.alignment.windows,
-            plan.options.tokenizer,
-            engine.runner,
-            Workspace(workspace.memory, work),
-            folder,
-        )
-        cutter = PassageCutter(tokens, order, n_other, plan.passages, look_up)
-        return cutter.cut()
-
-
-def locate_cuts(
-    found: RemovedPassages,
-    catalogues: tuple[Catalogue, Catalogue],
-    plan: CutJobPlan,
-    read_again: ReadAgain,
-) -> CutSpans:
+def _locate_cuts(found: CutSpans, read: Read, plan: CutJobPlan) -> CutSpans:
     """Convert tokens to characters, and widen cuts by adjoining space.
 
     Documents of both collections are numbered together, the other one first.
@@ -369,23 +333,31 @@ def locate_cuts(
     documents = np.concatenate([found.documents, found.kept_documents])
     starts = np.concatenate([found.starts, found.kept_starts])
     stops = np.concatenate([found.stops, found.kept_stops])
-    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in catalogues])
+    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in read.catalogues])
     order = np.argsort(documents, kind="stable")
     named, counts = np.unique(documents, return_counts=True)
-    bounds, tokenizer = offsets_of(counts), plan.reading.shingles.tokenizer
     # Cut passages get wide positions, kept copies do not.
-    locate = _Locate(tokenizer, n_tokens[named], bounds, starts[order], stops[order], order < n)
-    parts = [np.empty((4, 0), np.int64)]
-    parts += [np.stack(located_part) for located_part in read_again(named, locate)]
-    columns = np.empty((4, len(order)), np.int64)
-    columns[:, order] = np.concatenate(parts, axis=1)
-    located = Located(*columns)
-    return CutSpans(
-        found.documents - len(catalogues[0]),
-        located.wide_starts[:n],
-        located.wide_stops[:n],
+    locate = _Locate(
+        plan.reading.shingles.tokenizer,
+        n_tokens[named],
+        offsets_of(counts),
+        starts[order],
+        stops[order],
+        order < n,
+    )
+    located: Int64s = np.empty((2, len(order)), np.int64)
+    located[:, order] = np.concatenate(
+        [np.empty((2, 0), np.int64), *read.again(named, locate)], axis=1
+    )
+    starts, stops = located
+    spans = CutSpans(
+        found.documents - len(read.catalogues[0]),
+        starts[:n],
+        stops[:n],
         found.kept_documents,
-        located.starts[n:],
-        located.stops[n:],
+        starts[n:],
+        stops[n:],
         found.similarities,
-    ).in_order()
+    )
+    keys = (spans.kept_starts, spans.kept_documents, spans.stops, spans.starts, spans.documents)
+    return spans.take(np.lexsort(keys))

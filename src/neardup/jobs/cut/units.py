@@ -1,71 +1,70 @@
-"""Paragraphs, lines and sentences of texts, removed like similar documents."""
+"""Equal paragraphs, lines and runs of sentences, grouped by digest.
+
+Each unit is a row with its digest and position. Rows go to partitions by digest, so that each
+partition decides about equal units by itself. Removed units then go to partitions of consecutive
+documents, in which they are cut and written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engine.engine import DOCUMENT, Engine, Read
+from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, TaskRows
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.cut.passages import FoundSpans, change_of, collect_columns
-from neardup.jobs.cut.plan import (
-    CutJobPlan,
-    CutSpans,
+from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.spans import (
+    FoundSpans,
+    Repeated,
     count_documents,
-    keep_ranks,
-    read_collections,
+    count_repeated,
+    spans_in,
+    take_out,
 )
 from neardup.kernels.text import tokens
-from neardup.reading.catalogue import KeepPolicy
-from neardup.reading.passes import Parts, collections_of_parts
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, sign_block
-from neardup.stages.decide import assign, choose_by_buckets, find_contents
-from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
-from neardup.text.shingles import take_ranges
+from neardup.options.choices import CutUnit
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.passes import ContentTable, part_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
+from neardup.runs.exchange import Shuffle
+from neardup.tables import Bools, Bytes, CutSpans, Digests, Int64s, Texts, offsets_of
+from neardup.text.shingles import digest_token_lists, take_ranges
 
-Unit = Literal["paragraphs", "lines", "sentences"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.runs.work import Workspace
 
 _NEWLINE, _RETURN = 10, 13
 
-
-@dataclass(frozen=True)
-class Units(Rows):
-    """Units by text and position, in bytes of the text.
-
-    ``documents`` are the numbers of the texts. ``stops`` are exclusive, without the end of the last
-    line; ``ends`` are the earliest starts of the next unit: after the line end, and after blank
-    lines that follow a paragraph.
-    """
-
-    documents: Int64s
-    starts: Int64s
-    stops: Int64s
-    ends: Int64s
+# Sentences per unit, as in C4: single ones are often repeated by chance.
+_SENTENCES = 3
 
 
-def split_units(texts: Texts, unit: Unit) -> Units:
-    r"""Find the units of texts.
+def split_units(texts: Texts, unit: CutUnit) -> tuple[Int64s, ...]:
+    r"""Find the units of texts: their texts, starts, stops and ends in bytes.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``. Blank lines (only white space) are not lines, and
-    separate paragraphs; blank lines before the first belong to none. A sentence ends with its line,
-    and after a sentence mark: Chinese and Japanese marks anywhere, others before white space, and
-    full stops and ellipses unless a small ASCII letter follows.
+    Stops are exclusive, without the end of the last line; ends are the earliest starts of the next
+    unit: after the line end, and after blank lines that follow a paragraph. A line ends with
+    ``\n``, ``\r\n`` or ``\r``. Blank lines (only white space) are not lines, and separate
+    paragraphs; blank lines before the first belong to none. A sentence ends with its line, and
+    after a sentence mark: Chinese and Japanese marks anywhere, others before white space, and full
+    stops and ellipses unless a small ASCII letter follows.
     """
     if unit == "sentences":
         n_sentences = tokens.find_sentences(texts.data, texts.offsets, *_empty(0))
-        sentences = _empty(n_sentences)
-        tokens.find_sentences(texts.data, texts.offsets, *sentences)
-        return Units(*sentences)
+        arrays = _empty(n_sentences)
+        tokens.find_sentences(texts.data, texts.offsets, *arrays)
+        return arrays
     data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
     n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(texts)
     arrays = _empty(n_most)
     count = tokens.find_units(texts.data, texts.offsets, int(unit == "paragraphs"), *arrays)
-    # Copies, because most line ends may be of blank lines.
-    return Units(*(array[:count].copy() for array in arrays))
+    return tuple(array[:count] for array in arrays)
 
 
 def _empty(n_units: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
@@ -73,132 +72,47 @@ def _empty(n_units: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     return documents, starts, stops, ends
 
 
-# Share of the memory for the positions of units.
-_LISTED_SHARE = 0.2
-
-
-@dataclass(frozen=True)
-class ListedUnits(Rows):
-    """Units of a collection's documents, by document and position.
-
-    ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text, ``starts`` and ``stops``
-    characters; ``ends`` are the characters after the line end, the earliest start of the next unit.
-    """
-
-    documents: Int64s
-    first_bytes: Int64s
-    last_bytes: Int64s
-    starts: Int64s
-    stops: Int64s
-    ends: Int64s
-
-
-# Column shared by units of one document when they are treated as documents.
-_RANK = "rank"
-
-# Columns of units as rows.
-_COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
-
-
-def cut_units(
-    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
-) -> FoundSpans:
-    """Find the similar paragraphs or lines to remove.
-
-    ``against`` is empty or ignored. Memory: about 100 bytes per unit, in addition to the budget.
-    """
-    with engine.stage("read") as note:
-        collections = read_collections(sources, against, plan)
-        read = engine.read(collections, partial(_list_units, plan), "rows")
-        other, own = read.catalogues
-        share = _LISTED_SHARE / len(_COLUMNS)
-        columns = dict.fromkeys(_COLUMNS, (np.int64, share))
-        units = ListedUnits(*collect_columns(read, "units", columns, engine.workspace).values())
-        note(documents=len(own), units=len(units))
-    with engine.stage("cut") as note:
-        assignment = _decide(engine, read, units, plan)
-        spans = _spans_of(assignment, units, plan.options.min_documents)
-        note(units=len(spans))
-    return FoundSpans(other, own, None, change_of(own, spans, plan))
+_DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop", "end")
 
 
 def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
+    """List units with enough tokens, or runs of three sentences, in characters."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, units, _, _ = find_units(Texts.from_arrow(parsed.text, block.language), plan)
-    columns = dict(zip(_COLUMNS, vars(units).values(), strict=True))
-    rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, reading, rows)
-
-
-def find_units(
-    texts: Texts, plan: CutJobPlan
-) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
-    """Find units with enough tokens, or runs of three sentences.
-
-    Returns each text's token count, the units, the tokens of all units in parts, including short
-    ones, and the indexes of the returned units.
-    """
-    assert plan.unit != "passages"
-    units, in_spans = split_units(texts, plan.unit), plan.unit == "sentences"
-    cut_out = texts.parts(units.documents, units.starts, units.stops)
-    sizes, parts = hash_tokens(cut_out, plan.reading.shingles.tokenizer)
-    n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
-    long = np.flatnonzero(sizes >= (1 if in_spans else plan.min_tokens))
-    documents = units.documents[long]
-    places: Int64s = np.empty((len(long), 3), np.int64)
-    for column, own in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
-        column[:] = own[long]
+    texts, is_run = Texts.from_arrow(parsed.text, block.language), plan.unit == "sentences"
+    documents, *edges = split_units(texts, plan.unit)
+    sizes, parts = hash_tokens(
+        texts.parts(documents, edges[0], edges[1]), reading.shingles.tokenizer
+    )
+    n_tokens = np.bincount(documents, sizes, len(texts)).astype(np.int64)
+    chosen = np.flatnonzero(sizes >= (1 if is_run else plan.min_tokens))
+    documents, places = documents[chosen], np.column_stack([edge[chosen] for edge in edges])
     # Positions ascend within a text.
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
     tokens.count_characters(
         texts.data, texts.offsets, places.reshape(-1), bounds, characters.reshape(-1)
     )
-    first_bytes, last_bytes, end_bytes = places.T
-    listed = ListedUnits(documents, first_bytes, last_bytes, *characters.T)
-    if in_spans:
-        values: Uint64s = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-        listed, spans = _in_spans(listed, end_bytes, sizes[long], values, texts, plan.min_tokens)
-        parts, long = [spans], np.arange(len(spans))
-    return n_tokens, listed, parts, long
-
-
-# Sentences per unit, as in C4: single ones are often repeated by chance.
-_SENTENCES = 3
-
-
-def _in_spans(
-    listed: ListedUnits,
-    end_bytes: Int64s,
-    sizes: Int64s,
-    values: Uint64s,
-    texts: Texts,
-    min_tokens: int,
-) -> tuple[ListedUnits, TokenLists]:
-    """Return runs of sentences with enough tokens, and their tokens.
-
-    ``end_bytes`` are the ends of sentences in bytes, ``sizes`` their tokens, and ``values`` the
-    tokens of consecutive sentences.
-    """
-    last = np.arange(_SENTENCES - 1, len(listed))
-    first = last - (_SENTENCES - 1)
-    stops: Int64s = np.cumsum(sizes)
-    starts = stops - sizes
-    is_span = listed.documents[first] == listed.documents[last]
-    is_span &= stops[last] - starts[first] >= min_tokens
-    first, last = first[is_span], last[is_span]
-    spans = ListedUnits(
-        listed.documents[first],
-        listed.first_bytes[first],
-        listed.last_bytes[last],
-        listed.starts[first],
-        listed.stops[last],
-        listed.ends[last]
-        + _line_ends(texts, listed.documents[first], listed.first_bytes[first], end_bytes[last]),
-    )
-    return spans, take_ranges(values, starts[first], stops[last])
+    starts, stops, ends = characters.T
+    if is_run:
+        values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
+        counted = offsets_of(sizes[chosen])
+        last = np.arange(_SENTENCES - 1, len(documents))
+        first = last - (_SENTENCES - 1)
+        is_long = counted[last + 1] - counted[first] >= plan.min_tokens
+        is_long &= documents[first] == documents[last]
+        first, last = first[is_long], last[is_long]
+        documents, starts, stops = documents[first], starts[first], stops[last]
+        ends = ends[last] + _line_ends(texts, documents, places[first, 0], places[last, 2])
+        digests = digest_token_lists(take_ranges(values, counted[first], counted[last + 1]))
+    else:
+        digests = np.concatenate([np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)])
+        digests = digests[chosen]
+    columns = dict(zip(_DIGESTS, digests.T.copy(), strict=True))
+    columns |= zip(_PLACES, (documents, starts, stops, ends), strict=True)
+    rows = pa.RecordBatch.from_pydict(columns)
+    return listed(block, parsed, n_tokens, reading, rows)
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
@@ -221,41 +135,229 @@ def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) ->
     return found
 
 
-def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -> Assignment:
-    """Deduplicate units like documents, within a document in text order."""
+def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
+    return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
+
+
+# Share of the memory for removed rows that wait to be written, and the ratio of a partition's
+# memory to its rows.
+_GONE_SHARE, _SETTLING = 0.15, 4
+
+# Units per partition of removed ones, up to a maximum number of partitions.
+_UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
+
+# Bytes per file of removed units in the work folder, which is the loss of a killed run.
+_FILE_BYTES = 1 << 28
+
+# Columns of removed units: those of spans but for the similarity.
+_GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
+
+# Column for rows that are not in keep order: the position of their document in it.
+_RANK = "rank"
+
+
+@dataclass(frozen=True)
+class UnitRules:
+    """Choice of the kept unit among equal units.
+
+    Documents of the other collection, ``n_other``, come first. With ``keeps_none``, the first of
+    equal units is also removed, with the next one as its copy.
+    """
+
+    n_other: int
+    min_documents: int | None
+    keeps_none: bool = False
+
+    def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
+        """Yield the most repeated and removed units of a partition."""
+        n_passes = partition.count_passes(_SETTLING)
+        for number in range(n_passes):
+            yield self._settle(partition.rows(), number, n_passes)
+
+    def _settle(
+        self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
+    ) -> tuple[list[Repeated], pa.RecordBatch]:
+        """Return repeated units, and removed units by document and start."""
+        import pyarrow as pa
+
+        if n_passes > 1:
+            units = [
+                batch.filter(pa.array(part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number))
+                for batch in units
+            ]
+        names = (*_PLACES, *_DIGESTS)
+        documents, starts, stops, ends, low, high, *ranks = _by_place(units, names, _RANK)
+        order = np.arange(len(documents))
+        if ranks:
+            # A stable sort keeps units of one document in text order, because they have its rank.
+            order = np.argsort(ranks[0], kind="stable")
+        digests = np.column_stack([low[order], high[order]]).astype(np.uint64)
+        found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
+        keepers = np.empty(len(order), np.int64)
+        groups = np.empty(len(order), np.int64)
+        groups[order] = found.numbers
+        keepers[order] = order[found.is_first][found.numbers]
+        goes: Bools = keepers != np.arange(len(order))
+        if self.n_other:
+            # Only units that the other collection has are removed.
+            goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
+        if self.keeps_none:
+            copies = np.flatnonzero(goes)
+            copies = copies[np.unique(groups[copies], return_index=True)[1]]
+            firsts = keepers[copies]
+            keepers[firsts], goes[firsts] = copies, True
+        if self.min_documents is not None:
+            counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
+            n_groups = int(groups.max(initial=-1)) + 1
+            n_documents = count_documents(groups[counted], documents[counted], n_groups)
+            goes &= n_documents[groups] >= self.min_documents
+        gone = np.flatnonzero(goes)
+        keepers = keepers[gone]
+        spans = CutSpans(
+            documents[gone] - self.n_other,
+            starts[gone],
+            ends[gone],
+            documents[keepers],
+            starts[keepers],
+            stops[keepers],
+            np.ones(len(gone)),
+        )
+        columns = dict(zip(_GONE, vars(spans).values(), strict=False))
+        return count_repeated(spans, groups[gone]), pa.RecordBatch.from_pydict(columns)
+
+
+def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: str) -> list[Any]:
+    """Return columns of rows by document and start, the first two; ``more`` if there."""
     import pyarrow as pa
 
-    assert plan.units is not None
-    how = replace(plan.units, keep=KeepPolicy("min", _RANK))
-    parts = Parts(listed.documents, listed.first_bytes, listed.last_bytes)
-    collections = collections_of_parts(read.catalogues[-1], parts, how.reading)
-    signed = engine.read(collections, sign_block)
-    other, own = signed.catalogues
-    ranks = keep_ranks(read.catalogues[-1], plan.keep)[listed.documents]
-    signed = replace(signed, catalogues=(other, replace(own, order=pa.array(ranks))))
-    contents = find_contents(signed, how.keep)
-    return assign(contents, choose_by_buckets(engine, signed, contents, how))
+    listed = list(batches)
+    if not listed:
+        return [np.empty(0, np.int64) for _ in names]
+    table = pa.Table.from_batches(listed)
+    there = (*names, *(name for name in more if name in table.column_names))
+    columns = [table.column(name).to_numpy() for name in there]
+    keys = columns[0] * (int(columns[1].max(initial=0)) + 1) + columns[1]
+    if (keys[1:] >= keys[:-1]).all():
+        return columns
+    # A stable sort exploits sorted runs of rows.
+    order = np.argsort(keys, kind="stable")
+    return [column[order] for column in columns]
 
 
-def _spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
-    """Return cuts and copies of units in enough documents.
+class ExchangedSpans:
+    """Removed equal units as ``Spans``, in partitions of consecutive documents.
 
-    A kept unit counts for its document, and for the documents of its copies.
+    ``bounds`` are the first documents of the partitions, and the end of the last.
     """
-    gone = np.flatnonzero(assignment.keepers >= 0)
-    keepers = assignment.keepers[gone]
-    spans = CutSpans(
-        listed.documents[gone],
-        listed.starts[gone],
-        listed.ends[gone],
-        listed.documents[keepers],
-        listed.starts[keepers],
-        listed.stops[keepers],
-        assignment.similarities[gone],
-    )
-    if min_documents is None or not len(spans):
+
+    def __init__(self, workspace: Workspace, bounds: Int64s) -> None:
+        self._shuffle = Shuffle(
+            "gone",
+            workspace,
+            len(bounds) - 1,
+            in_memory=None,
+            share=_GONE_SHARE,
+            weight_of_file=_FILE_BYTES,
+        )
+        self._bounds, self._size = bounds, 0
+        # Consecutive blocks of documents request the same partition.
+        self._part = lru_cache(maxsize=4)(self._read)
+
+    @classmethod
+    def of_batches(
+        cls, bounds: Int64s, batches: Iterator[pa.RecordBatch], workspace: Workspace
+    ) -> ExchangedSpans:
+        """Return spans from batches in any order."""
+        spans = cls(workspace, bounds)
+        with spans._shuffle:
+            for batch in batches:
+                spans._add(batch)
         return spans
-    groups = np.unique(keepers, return_inverse=True)[1]
-    documents = np.append(spans.documents, spans.kept_documents)
-    n_documents = count_documents(np.tile(groups, 2), documents, int(groups.max()) + 1)
-    return spans.take(np.flatnonzero(n_documents[groups] >= min_documents))
+
+    def collect(self, gone: TaskRows) -> list[Repeated]:
+        """Collect removed units, and return the most repeated units."""
+        # Per group of partitions: the next partition, the number of removed units, and the most
+        # repeated ones.
+        known: list[tuple[int, int, list[Any]]] = [
+            each for each in self._shuffle.done() if each is not None
+        ]
+        with self._shuffle:
+            for behind, made in gone.collect("cut", known[-1][0] if known else 0):
+                most = Repeated.most(each for found, _ in made for each in found)
+                batches = [batch for _, batch in made if batch is not None]
+                size, n_bytes = sum(map(len, batches)), sum(batch.nbytes for batch in batches)
+                known.append((behind, size, most))
+                # Files end at partition boundaries.
+                for batch in batches[:-1]:
+                    self._add(batch)
+                self._add(batches[-1], known[-1], n_bytes)
+        self._size = sum(size for _, size, _ in known)
+        return Repeated.most(Repeated(*each) for *_, found in known for each in found)
+
+    def _add(self, batch: pa.RecordBatch, known: Any = None, weight: int = 0) -> None:
+        documents = numbers_of(batch, DOCUMENT)
+        parts = np.searchsorted(self._bounds, documents, side="right") - 1
+        self._shuffle.add(batch, parts, known, weight)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __reduce__(self) -> tuple[Callable[..., CutSpans], tuple[list[CutSpans]]]:
+        """Copy as spans in memory, because files are temporary."""
+        return CutSpans.joined, (list(self.parts()),)
+
+    def parts(self) -> Iterator[CutSpans]:
+        """Yield rows by document and start, splitting no document."""
+        return map(self._part, range(len(self._bounds) - 1))
+
+    def of_documents(self, documents: slice) -> CutSpans:
+        """Return the rows of some consecutive documents."""
+        first = int(np.searchsorted(self._bounds, documents.start, side="right")) - 1
+        last = int(np.searchsorted(self._bounds, documents.stop))
+        parts = range(max(0, first), min(last, len(self._bounds) - 1))
+        return CutSpans.joined([self._part(part).of_documents(documents) for part in parts])
+
+    def _read(self, part: int) -> CutSpans:
+        columns = _by_place(self._shuffle.read(part), _GONE)
+        return CutSpans(*[*columns, np.ones(len(columns[0]))])
+
+
+def _part_documents(own: Catalogue, min_tokens: int) -> Int64s:
+    """Divide documents into runs with similar maximum numbers of units.
+
+    Returns the first document of each run, and the end of the last.
+    """
+    n_most = np.cumsum(np.maximum(own.n_tokens, 0)) // min_tokens
+    room = max(_UNITS_OF_PART, int(n_most[-1:].sum()) // _MOST_PARTS)
+    is_last = np.diff((n_most - 1) // room, append=-2) != 0
+    return np.unique(np.concatenate([[0], np.flatnonzero(is_last) + 1])).astype(np.int64)
+
+
+def cut_units(
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
+) -> FoundSpans:
+    """Find the equal paragraphs, lines or sentences to remove."""
+    with engine.stage("read") as note:
+        collections = plan.collections(sources, against)
+        read = engine.read(collections, partial(_list_units, plan), "units", _partitions_of)
+        other, own = read.catalogues
+        note(documents=len(own), units=read.rows.n_rows)
+    with engine.stage("cut") as note:
+        more = {}
+        if plan.keep.rule != "first":
+            # The other collection has no documents then.
+            more[_RANK] = np.argsort(plan.keep_order(own))
+        rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
+        gone = read.rows.work(rules.settle, more)
+        bounds = _part_documents(own, plan.min_tokens)
+        spans = ExchangedSpans(engine.workspace, bounds)
+        most = spans.collect(gone)
+        note(units=len(spans))
+    change = Change(
+        spans,
+        partial(take_out, own.columns.texts, plan.options.replacement),
+        partial(ExchangedSpans.of_batches, bounds),
+        spans_in,
+        gone,
+    )
+    return FoundSpans(other, own, change, most)
