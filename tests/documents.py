@@ -87,7 +87,6 @@ def odt_of(
     body: str,
     prolog: str = "",
     kind: str = "text",
-    manifest: str = "",
     method: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
     """Return an OpenDocument of a body as XML."""
@@ -106,10 +105,6 @@ def odt_of(
     items = [
         ("mimetype", b"application/vnd.oasis.opendocument.text"),
         ("content.xml", content.encode()),
-        (
-            "META-INF/manifest.xml",
-            f'<m:manifest xmlns:m="{OASIS}:manifest:1.0">{manifest}</m:manifest>'.encode(),
-        ),
     ]
     return zip_of(items, method)
 
@@ -118,7 +113,6 @@ def epub_of(
     pages: Mapping[str, str],
     order: Iterable[str] | None = None,
     prolog: str = "",
-    encryption: str | None = None,
     missing: str = "",
     method: int = zipfile.ZIP_DEFLATED,
 ) -> bytes:
@@ -141,8 +135,6 @@ def epub_of(
             "</package>"
         ),
     }
-    if encryption is not None:
-        parts["META-INF/encryption.xml"] = encryption
     for name, body in pages.items():
         if name != missing:
             parts[f"OPS/{unquote(name)}"] = (

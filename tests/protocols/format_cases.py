@@ -261,12 +261,6 @@ def one_page(rows: list[Row]) -> bytes:
     return f"<title>x</title><p>{row['text']}</p>".encode()
 
 
-def open_page(location: str, name: str, **settings: int) -> Source:
-    source = html.open_source(location, name, InputOptions())
-    source.block_bytes = settings.get("block_bytes", source.block_bytes)
-    return source
-
-
 def texts_of_a_crawl(rows: list[Row]) -> bytes:
     return b"".join(
         record(
@@ -469,7 +463,12 @@ CASES = [
     document("a.pdf", pdf.pdf_text, pdf_document, (b"%PDF-", b"%PNG-")),
     Case(
         "a.html",
-        open_page,
+        partial(
+            ExtractedFileSource,
+            extract=html.page_text,
+            options=InputOptions(),
+            kind="an HTML page",
+        ),
         one_page,
         spoil=(b"to be spoilt", b"\0"),
         messy=st.sampled_from([b"", b"\xef\xbb\xbf<p>a", b"<", b"<b>a<p>b</b>", b"a\r\nb"]),

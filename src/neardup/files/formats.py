@@ -39,8 +39,10 @@ class FileFormat:
         Loaded with the first file, because each format loads readers of its own.
     is_compressible
         Whether the suffix of a compression may follow.
-    extra, package
-        The extra that it needs, if any, and its package.
+    extra, packages
+        The extra that it needs, if any, and its packages.
+    kind
+        A file in words, if it is one document. Then the function returns the text of its bytes.
     """
 
     name: InputFormat
@@ -48,21 +50,29 @@ class FileFormat:
     opener: str
     is_compressible: bool = True
     extra: str | None = None
-    package: str = ""
+    packages: tuple[str, ...] = ()
+    kind: str | None = None
 
     @property
     def missing_extra(self) -> str | None:
         """The extra required for reading this format, if missing."""
-        return self.extra if self.package and not _is_installed(self.package) else None
+        return self.extra if not all(map(_is_installed, self.packages)) else None
 
     def open(self, location: str, name: str, options: InputOptions) -> Source:
         """Return the source of a file of this format."""
-        if (extra := self.missing_extra) is not None:
-            raise MissingExtraError(extra, f"a file of format {self.name}")
+        needs_more = options.main_text and self.extra == "pages"
+        if self.missing_extra or (needs_more and not _is_installed("trafilatura")):
+            assert self.extra is not None
+            raise MissingExtraError(self.extra, f"a file of format {self.name}")
         module, _, function = self.opener.partition(":")
-        open_source = getattr(import_module(f"neardup.files.{module}"), function or "open_source")
-        source: Source = open_source(location, name, options)
-        return source
+        loaded = import_module(f"neardup.files.{module}")
+        if self.kind is None:
+            source: Source = loaded.open_source(location, name, options)
+            return source
+        from neardup.files.plain import ExtractedFileSource
+
+        extract = getattr(loaded, function)
+        return ExtractedFileSource(location, name, extract=extract, options=options, kind=self.kind)
 
 
 @cache
@@ -80,13 +90,36 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "parquet", False),
     FileFormat("arrow", (".arrow", ".feather"), "arrow", False),
-    FileFormat("xlsx", (".xlsx", ".xlsm"), "sheets", False, "xlsx", "openpyxl"),
-    FileFormat("docx", (".docx",), "office_documents:open_docx"),
-    FileFormat("odt", (".odt",), "office_documents:open_odt"),
-    FileFormat("epub", (".epub",), "office_documents:open_epub", True, "documents", "resiliparse"),
-    FileFormat("pdf", (".pdf",), "pdf", True, "documents", "pypdfium2"),
-    FileFormat("html", (".html", ".htm", ".xhtml"), "html", True, "pages", "resiliparse"),
-    FileFormat("warc", (".warc", ".wet"), "warc", True, "pages", "fastwarc"),
+    FileFormat("xlsx", (".xlsx", ".xlsm"), "sheets", False, "xlsx", ("openpyxl", "xlsxwriter")),
+    FileFormat("docx", (".docx",), "office_documents:docx_text", kind="a Word document"),
+    FileFormat("odt", (".odt",), "office_documents:odt_text", kind="an OpenDocument text"),
+    FileFormat(
+        "epub",
+        (".epub",),
+        "office_documents:epub_text",
+        extra="documents",
+        packages=("resiliparse",),
+        kind="an e-book",
+    ),
+    FileFormat(
+        "pdf",
+        (".pdf",),
+        "pdf:pdf_text",
+        extra="documents",
+        packages=("pypdfium2",),
+        kind="a PDF document",
+    ),
+    FileFormat(
+        "html",
+        (".html", ".htm", ".xhtml"),
+        "html:page_text",
+        extra="pages",
+        packages=("resiliparse",),
+        kind="an HTML page",
+    ),
+    FileFormat(
+        "warc", (".warc", ".wet"), "warc", extra="pages", packages=("fastwarc", "resiliparse")
+    ),
 )
 """All formats, in the order in which messages name them."""
 

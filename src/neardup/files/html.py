@@ -9,11 +9,9 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from importlib.util import find_spec
 
-from neardup.errors import MissingExtraError
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
-from neardup.files.plain import ExtractedFileSource, UnreadableFileError
+from neardup.files.plain import UnreadableFileError
 from neardup.files.problems import not_utf8
 from neardup.files.rawrows import encoding_by_mark
 from neardup.options.groups import InputOptions
@@ -27,25 +25,6 @@ MAX_MAIN_BYTES = 1 << 24
 # Its notes on each page are of no use to a reader of thousands.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 logging.getLogger("htmldate").setLevel(logging.CRITICAL)
-
-
-def check_main_text(options: InputOptions) -> None:
-    """Raise MissingExtraError if the wanted main text needs a library."""
-    if options.main_text and find_spec("trafilatura") is None:
-        raise MissingExtraError("pages", "the main text of HTML")
-
-
-def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
-    """Return the source of a page."""
-    check_main_text(options)
-    return ExtractedFileSource(
-        location,
-        name,
-        extract=page_text,
-        options=options,
-        kind="an HTML page",
-        max_bytes=MAX_PAGE_BYTES,
-    )
 
 
 def page_text(data: bytes, options: InputOptions, header: str | None = None) -> str:

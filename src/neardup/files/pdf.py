@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Any
 
-from neardup.files.plain import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
+from neardup.files.plain import MAX_TEXT_BYTES, UnreadableFileError
 from neardup.options.groups import InputOptions
 
 # Limits of a document: seconds of CPU, and bytes beside a few times its size.
@@ -32,13 +32,6 @@ _SERVE = "from neardup.files.pdf import serve; serve()"
 
 # Idle processes, by the process that began them: a fork has none.
 _idle: dict[int, list[_PdfProcess]] = {}
-
-
-def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
-    """Return the source of a PDF document."""
-    return ExtractedFileSource(
-        location, name, extract=pdf_text, options=options, kind="a PDF document"
-    )
 
 
 def pdf_text(data: bytes, _: InputOptions) -> str:

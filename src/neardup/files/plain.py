@@ -28,7 +28,6 @@ from neardup.files.encodings import HEAD_BYTES, foreign_kind, is_utf8, language_
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
-    MAX_ROW_BYTES,
     Cut,
     Cutter,
     RawBlock,
@@ -55,6 +54,9 @@ _TEXT = "text"
 
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
+
+MAX_FILE_BYTES = 1 << 28
+"""A longer file whose text is to be extracted is a bad row."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -315,24 +317,21 @@ def extract_texts(
     rows: Iterable[T],
     extract: Callable[[T], str],
     problems: Problems,
-    indexes: Int64s | None = None,
     *,
     kept: ExtractedTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
     """Return the texts of rows, without bad rows.
 
-    ``indexes`` are the numbers of the rows in ``problems``, which records bad ones; None for all.
-    ``kept`` has texts that an earlier pass has read, and gets the new ones, by ``block``, a key
-    among those of all sources.
+    ``problems`` records bad rows. ``kept`` has texts that an earlier pass has read, and gets the
+    new ones, by ``block``, a key among those of all sources.
     """
-    indexes = np.arange(len(problems.numbers)) if indexes is None else indexes
-    numbers = problems.numbers[indexes].tolist()
+    numbers = problems.numbers.tolist()
     known = {} if kept is None else kept.take(block, numbers)
     texts: list[bytes] = []
     new: dict[int, bytes] = {}
     n_bytes = 0
-    for index, number, row in zip(indexes.tolist(), numbers, rows, strict=True):
+    for index, (number, row) in enumerate(zip(numbers, rows, strict=True)):
         text = known.get(number)
         if text is None:
             try:
@@ -361,8 +360,8 @@ class ExtractedFileSource(_OneColumnSource):
 
     A file that cannot be read is a bad row.
 
-    ``kind`` describes the file, such as ``an HTML page``. A file longer than ``max_bytes`` is a bad
-    row, and no more of it is read.
+    ``kind`` describes the file, such as ``an HTML page``. Of a file longer than ``MAX_FILE_BYTES``
+    no more is read.
     """
 
     is_one_row = extracts_text = True
@@ -375,13 +374,11 @@ class ExtractedFileSource(_OneColumnSource):
         extract: Extract,
         options: InputOptions,
         kind: str,
-        max_bytes: int = MAX_ROW_BYTES,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         # The bytes are not text, so they are not decoded before the extraction.
         super().__init__(location, name, encoding=None, block_bytes=block_bytes)
         self._extract, self._options, self.uncuttable = extract, options, kind
-        self._max_bytes = min(max_bytes, MAX_ROW_BYTES)
 
     def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file up to the size limit."""
@@ -389,7 +386,7 @@ class ExtractedFileSource(_OneColumnSource):
 
     def _cutter(self) -> Cutter:
         def cut(data: bytes | memoryview, final: bool) -> Cut:
-            return cut_nothing(data, final or len(data) > self._max_bytes)
+            return cut_nothing(data, final or len(data) > MAX_FILE_BYTES)
 
         return cut
 
@@ -397,8 +394,8 @@ class ExtractedFileSource(_OneColumnSource):
         return _ExtractedBlock(self.location, raw, self._text_of, self.kept_texts)
 
     def _text_of(self, row: bytes) -> str:
-        if len(row) > self._max_bytes:
-            message = f"the file is longer than {self._max_bytes >> 20} MB; leave it out"
+        if len(row) > MAX_FILE_BYTES:
+            message = f"the file is longer than {MAX_FILE_BYTES >> 20} MB; leave it out"
             raise UnreadableFileError(message)
         return self._extract(row, self._options)
 

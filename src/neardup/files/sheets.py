@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
-from importlib.util import find_spec
 from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
@@ -25,12 +24,12 @@ import pyarrow.compute as pc
 
 from neardup.errors import (
     InvalidInputError,
-    MissingExtraError,
     NeardupError,
     ReadError,
 )
 from neardup.files.arrowcolumns import TableBlock
 from neardup.files.memory import MemorySource
+from neardup.files.office_documents import OLD_OFFICE, old_office
 from neardup.files.plain import UnreadableFileError
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import most_bytes, one_line, open_seekable, reading, writing
@@ -52,7 +51,6 @@ _MOST_ROWS = 1 << 20
 # hold any amount of it.
 _MOST_CELLS = 1 << 24
 _MOST_TEXT, _MOST_TIMES = 1 << 28, 32
-_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Characters that XML cannot hold, and the underscore of a text that looks like such an escape.
 _ESCAPE = re.compile(r"_x(00[01][0-9A-F]|005F|FFF[EF])_", re.I)
 _LARGEST_EXACT = 1 << 53
@@ -60,8 +58,6 @@ _LARGEST_EXACT = 1 << 53
 
 def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
     """Return the source of the first visible sheet with rows."""
-    if find_spec("openpyxl") is None or find_spec("xlsxwriter") is None:
-        raise MissingExtraError("xlsx", "a spreadsheet")
     import openpyxl
 
     with _errors(location), open_seekable(location) as file, warnings.catch_warnings():
@@ -116,12 +112,8 @@ def _errors(location: str) -> Iterator[None]:
 def _check_package(file: Any, size: int) -> None:
     """Refuse old formats, encrypted files and packages that exhaust memory."""
     file.seek(0)
-    if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
-        message = (
-            "not a spreadsheet but an older one of Microsoft Office, or one with a password; save "
-            "it without, in the newer format"
-        )
-        raise UnreadableFileError(message)
+    if file.read(len(OLD_OFFICE)) == OLD_OFFICE:
+        raise old_office("a spreadsheet")
     limit = most_bytes(size)
     with zipfile.ZipFile(file) as package:
         parts = [each for each in package.infolist() if each.filename.endswith((".xml", ".rels"))]

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.html import MAX_PAGE_BYTES, check_main_text, decode_page, page_text
+from neardup.files.html import MAX_PAGE_BYTES, decode_page, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
@@ -69,7 +69,6 @@ _SCHEMA = pa.schema(
 
 def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
     """Return the source of a file."""
-    check_main_text(options)
     return WarcSource(location, name, options)
 
 

@@ -41,10 +41,11 @@ def test_extracted_file__too_long_a_text_is_a_bad_row(make_file, monkeypatch):
 
 @pytest.mark.parametrize("name", ["a.shout", "a.shout.gz"])
 def test_extracted_file__too_long_a_file_is_a_bad_row_copied_whole(
-    make_file, write_rows, read_back, name
+    make_file, write_rows, read_back, monkeypatch, name
 ):
+    monkeypatch.setattr(plain, "MAX_FILE_BYTES", 1000)
     data = b"a" * 100_000
-    source = source_of(make_file(name, data), max_bytes=1000, block_bytes=500)
+    source = source_of(make_file(name, data), block_bytes=500)
     [block] = source.blocks()
     assert len(block.raw.data) <= 2000
     with pytest.raises(InvalidInputError, match="the file is longer than"):

@@ -19,7 +19,7 @@ from neardup.errors import (
     MissingExtraError,
     ReadError,
 )
-from neardup.files import sheets, spreadsheet
+from neardup.files import formats, sheets, spreadsheet
 from neardup.files import writers as convert
 from neardup.files.formats import file_source
 from neardup.files.inputs import resolve_paths
@@ -277,8 +277,8 @@ def test_writer__names_of_sheets(tmp_path, name, expected):
 
 def test_writer__without_the_library(tmp_path, monkeypatch):
     path = book(tmp_path / "a.xlsx", data=ROWS)
-    monkeypatch.setattr(sheets, "find_spec", lambda name: None if name == "xlsxwriter" else name)
-    with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra"):
+    monkeypatch.setattr(formats, "_is_installed", lambda name: name != "xlsxwriter")
+    with pytest.raises(MissingExtraError, match=r"format xlsx needs an extra"):
         open_sheet(path)
 
 

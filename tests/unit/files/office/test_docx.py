@@ -181,9 +181,6 @@ def test_extract__bombs(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(UnreadableFileError, match="has elements 1,048,576 deep in others; leave"):
         text_of(docx_of("<a>" * 1_100_000))
-    monkeypatch.setattr("neardup.files.office_documents.MAX_TEXT_BYTES", 1_000)
-    with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
-        text_of(docx_of(p(r("x" * 1_001))))
 
 
 def test_extract__document_type_of_another_file():
@@ -200,5 +197,5 @@ def test_extract__encrypted_part():
     ]
     for place in places:
         data[place] |= 1
-    with pytest.raises(UnreadableFileError, match=r"^word/document\.xml in it is encrypted; save"):
+    with pytest.raises(UnreadableFileError, match="cannot be read: .* is encrypted"):
         text_of(bytes(data))

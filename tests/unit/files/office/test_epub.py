@@ -57,19 +57,6 @@ def test_extract__instructions_are_nothing():
     assert words(text_of(epub_of(pages, prolog=around))) == words(TEXT)
 
 
-def encryption(path: str) -> str:
-    space = "http://www.w3.org/2001/04/xmlenc#"
-    return (
-        f'<encryption xmlns:e="{space}"><e:EncryptedData><e:CipherData><e:CipherReference '
-        f'URI="{path}"/></e:CipherData></e:EncryptedData></encryption>'
-    )
-
-
-def test_extract__encrypted_fonts_but_no_page():
-    data = epub_of(PAGES, encryption=encryption("OPS/fonts/a.otf"))
-    assert words(text_of(data)) == words(TEXT)
-
-
 @each_of(
     ("data", "message"),
     [
@@ -78,10 +65,6 @@ def test_extract__encrypted_fonts_but_no_page():
         (
             zip_of([("META-INF/container.xml", b"<container/>")]),
             "not an e-book: it does not say what its pages are; get a full copy",
-        ),
-        (
-            epub_of(PAGES, encryption=encryption("OPS/text/one.xhtml")),
-            "the book is encrypted, to be read with one program only; leave it out",
         ),
         (epub_of({"a.xhtml": "<p></p>"}), "no text in it; its pages may be images, whose text"),
         (epub_of(PAGES, missing="text/one.xhtml"), "not an e-book: it has no OPS/text/one.xhtml"),

@@ -106,10 +106,6 @@ def test_extract__long_line_and_deep_nesting():
             odt_of("", prolog="<!DOCTYPE a []>"),
             "XML in it declares a document type, which may be a",
         ),
-        (
-            odt_of("", manifest="<m:file-entry><m:encryption-data/></m:file-entry>"),
-            "the document is encrypted; save it without a password",
-        ),
     ],
 )
 def test_extract__what_cannot_be_read(data, message):
@@ -120,4 +116,4 @@ def test_extract__what_cannot_be_read(data, message):
 
 def test_extract__spaces_that_are_a_bomb():
     text = text_of(odt_of(p('<text:s text:c="99999999999"/><text:s text:c="x"/>a')))
-    assert text == " " * 10_001 + "a"
+    assert text == " " * 101 + "a"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from neardup.errors import InvalidInputError, MissingExtraError
-from neardup.files import html as module
+from neardup.files import formats
 from neardup.files.formats import file_source
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
@@ -52,6 +52,6 @@ def test_html__what_is_no_page_is_a_bad_row(make_file, data, reason):
 
 
 def test_html__needs_the_extra(make_file, monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(formats, "_is_installed", lambda name: name != "trafilatura")
     with pytest.raises(MissingExtraError, match=re.escape(pip_install("pages"))):
         text_of(make_file("a.html", b""), main_text=True)
