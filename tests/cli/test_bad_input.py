@@ -193,7 +193,7 @@ def test_dedup__parquet_damaged_inside(run, here):
     assert [path.name for path in here.iterdir()] == ["a.parquet"]
 
 
-NOTHING = f"no file of a known format in the folder {{}}; a name ends in one of {KNOWN_SUFFIXES}"
+NOTHING = f"no file of a known format in {{}}; a name ends in one of {KNOWN_SUFFIXES}"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
-from neardup.files.archives import ArchiveMember
 from neardup.files.destinations import Target, target_of
-from neardup.files.streams import StandardInput, is_remote, state_of_url
+from neardup.files.streams import Copied, is_remote, state_of_url
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
@@ -190,10 +189,10 @@ def key_with_index(
 
 def _state(file: Source, name: str) -> dict[str, object] | None:
     location = file.origin
-    if location is None or isinstance(location, StandardInput):
-        return None
     # A member of an archive changes with the archive.
-    stored = location.archive if isinstance(location, ArchiveMember) else location
+    stored = location.archive if isinstance(location, Copied) else location
+    if location is None or stored is None:
+        return None
     if is_remote(stored):
         return {"path": location, "name": name, "state": state_of_url(stored)}
     found = Path(stored).stat()

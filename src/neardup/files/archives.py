@@ -17,20 +17,20 @@ import warnings
 import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
-from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
+from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.formats import TAR_ENDINGS
 from neardup.files.streams import (
     MOST_MEMBERS,
     UNPACK,
     Copied,
     InputStream,
+    LocalDestination,
+    OutputStream,
     ending_of,
     file_size,
     most_bytes,
@@ -41,38 +41,29 @@ from neardup.files.streams import (
     too_many,
 )
 
-# A name or comment may be long, but the description of a member is read into memory.
-_MOST_HEADER_BYTES = 16 << 20
+_PIECE = 1 << 18
 
-_TAR_PIECE = 1 << 18
-_COPIED_PIECE = 1 << 20
-
-# The first bit of a zip member's flags.
-_ENCRYPTED = 1
-
-# Errors of zipfile and tarfile for damaged bytes. Of entries that share their data zipfile warns.
+# Errors of zipfile and tarfile for damaged bytes, and for members that are encrypted or compressed
+# in an unknown way. Of entries that share their data zipfile warns.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tarfile.TarError, EOFError, UserWarning),
-    *(ValueError, ArithmeticError, LookupError, AssertionError, NotImplementedError),
-    RecursionError,
+    *(ValueError, ArithmeticError, LookupError, AssertionError, RuntimeError),
 )
 
-
-class ArchiveMember(Copied):
-    """Location of an archive member, as if in a folder."""
-
-    archive: str
-    _spool: _Spool
-
-    @classmethod
-    def of(cls, archive: str, name: str, copy: Path, spool: _Spool) -> Self:
-        """Return a member's location, keeping its copy alive."""
-        location = cls(f"{archive}/{name}", copy)
-        location.archive, location._spool = archive, spool
-        return location
+# The name of a member, whether it is a file, no link or device, and what opens it.
+_Member = tuple[str, bool, Callable[[], Any]]
 
 
-def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[ArchiveMember], list[str]]:
+class _Spool:
+    """A temporary folder with members of an archive."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="neardup-"))
+        # Also when the interpreter ends.
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+
+def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied], list[str]]:
     """Copy an archive's input members, and list the other members.
 
     Parameters
@@ -83,40 +74,53 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[ArchiveM
         Returns whether a member is an input, by its name. Hidden members, and links and devices,
         are never inputs.
     """
-    spool = _Spool(archive)
+    spool, limit, n_bytes = _Spool(), most_bytes(_stored_size(archive)), 0
     copies: dict[str, Path] = {}
     others: list[str] = []
     is_zip = ending_of(archive) == ".zip"
-    what = "zip archive" if is_zip else "tar archive"
-    members = _zip_members(archive) if is_zip else _tar_members(archive, spool.limit)
-    with reading(archive), _damage(what, archive), contextlib.closing(members):
-        for number, member in enumerate(members):
-            if number == MOST_MEMBERS:
-                raise too_many(archive)
-            name = _plain_name(member.name, archive)
-            if not name or any(part.startswith(".") for part in name.split("/")):
-                continue
-            if not (member.is_file and is_input(name)):
-                others.append(f"{archive}/{name}")
-                continue
-            place = (
-                (f"member of a {what}", f"{archive}/{member.name}") if is_zip else (what, archive)
-            )
-            with _damage(*place), member.open() as stream:
+    members = _zip_members(archive) if is_zip else _tar_members(archive, limit)
+    with reading(archive), contextlib.closing(members), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            for number, (written_name, is_file, open_member) in enumerate(members):
+                if number == MOST_MEMBERS:
+                    raise too_many(archive)
+                name = _plain_name(written_name, archive)
+                if not name or any(part.startswith(".") for part in name.split("/")):
+                    continue
+                if not (is_file and is_input(name)):
+                    others.append(f"{archive}/{name}")
+                    continue
                 # Of members of one name the last stands, as if all had been unpacked.
-                copies[name] = spool.copy(stream, str(len(copies)), copies.get(name))
-    return [ArchiveMember.of(archive, name, copy, spool) for name, copy in copies.items()], others
+                path = copies.setdefault(name, spool.folder / str(len(copies)))
+                with open_member() as stream, OutputStream(LocalDestination(path)) as output:
+                    while piece := stream.read(_PIECE):
+                        n_bytes += len(piece)
+                        if n_bytes > limit:
+                            raise too_large(archive, limit)
+                        output.write(piece)
+        except NeardupError:
+            raise
+        except _DAMAGE as error:
+            kind = "zip" if is_zip else "tar"
+            reason = f"not a {kind} archive that can be read: {error}"
+            raise ReadError(f"{reason}; get a full copy, or {UNPACK}", path=archive) from error
+    found = [
+        Copied(f"{archive}/{name}", copy, archive=archive, keeper=spool)
+        for name, copy in copies.items()
+    ]
+    return found, others
 
 
-@contextmanager
-def _damage(what: str, place: str) -> Iterator[None]:
-    """Translate errors of damaged bytes into ReadError."""
-    try:
-        yield
-    except NeardupError:
-        raise
-    except _DAMAGE as error:
-        raise ReadError(f"not a valid {what}: {error}; get a full copy", path=place) from error
+def _stored_size(archive: str) -> int:
+    size = file_size(archive)
+    if size is None:
+        from fsspec.core import url_to_fs
+
+        with reading(archive):
+            system, path = url_to_fs(archive)
+            size = system.size(path)
+    return size or 0
 
 
 def _plain_name(name: str, archive: str) -> str:
@@ -129,65 +133,6 @@ def _plain_name(name: str, archive: str) -> str:
     return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
-class _Spool:
-    """A temporary folder with members of an archive."""
-
-    def __init__(self, archive: str) -> None:
-        self._archive = archive
-        size = file_size(archive)
-        if size is None:
-            from fsspec.core import url_to_fs
-
-            with reading(archive):
-                system, path = url_to_fs(archive)
-                size = system.size(path)
-        self.limit = most_bytes(size or 0)
-        self._n_bytes = 0
-        self._folder = tempfile.mkdtemp(prefix="neardup-")
-        # Also when the interpreter ends.
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-
-    def copy(self, stream: IO[bytes], name: str, old: Path | None) -> Path:
-        """Copy a member to a file, or overwrite ``old``."""
-        path = Path(self._folder, name) if old is None else old
-        with contextlib.ExitStack() as stack:
-            with self._writing():
-                file = stack.enter_context(path.open("wb"))
-            while piece := stream.read(_COPIED_PIECE):
-                self._n_bytes += len(piece)
-                if self._n_bytes > self.limit:
-                    raise too_large(self._archive, self.limit)
-                with self._writing():
-                    file.write(piece)
-            with self._writing():
-                file.close()
-        return path
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            message = (
-                f"{self._folder}: cannot be written: {error.strerror or error}; members of "
-                f"{self._archive} are copied there, set TMPDIR to a folder on a disk with room"
-            )
-            raise WriteError(message) from error
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member that is not a folder.
-
-    ``is_file`` is false for links and devices. In a tar archive it can be opened until the next
-    member is asked for.
-    """
-
-    name: str
-    is_file: bool
-    open: Callable[[], Any]
-
-
 def _zip_members(archive: str) -> Generator[_Member, None, None]:
     """Yield the members in the order of the directory."""
     with open_seekable(archive) as raw, zipfile.ZipFile(raw) as file:
@@ -195,49 +140,25 @@ def _zip_members(archive: str) -> Generator[_Member, None, None]:
             if not info.is_dir():
                 # Archives of some systems do not record the kind.
                 kind = stat.S_IFMT(info.external_attr >> 16)
-                opener = partial(_open_zip_member, archive, file, info)
-                yield _Member(info.filename, kind in (0, stat.S_IFREG), opener)
-
-
-def _open_zip_member(archive: str, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    place = f"{archive}/{info.filename}"
-    if info.flag_bits & _ENCRYPTED:
-        message = f"this member is encrypted; unpack {archive} with its password and "
-        raise InvalidInputError(message + "name the folder", path=place)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", UserWarning)
-            return file.open(info)
-    except NotImplementedError as error:
-        message = f"this member is compressed in a way that is not read ({error}); {UNPACK}"
-        raise InvalidInputError(message, path=place) from None
+                yield info.filename, kind in (0, stat.S_IFREG), partial(file.open, info.filename)
 
 
 def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
-    """Yield a tar archive's members, limited to ``limit`` bytes."""
+    """Yield a tar archive's members, each to be opened before the next one."""
     with InputStream(archive, TAR_ENDINGS[ending_of(archive)]) as stream:
         reader: Any = _TarReader(stream, limit)
-        reader.left = _MOST_HEADER_BYTES
-        with tarfile.open(
-            fileobj=reader, mode="r|", bufsize=_TAR_PIECE, tarinfo=_TarHeader
-        ) as file:
-            blocks: Any = file.fileobj
-            while True:
-                reader.left = _MOST_HEADER_BYTES
-                info = file.next()
-                reader.left = None
+        with tarfile.open(fileobj=reader, mode="r|", bufsize=_PIECE, tarinfo=_TarHeader) as file:
+            while (info := file.next()) is not None:
                 # It would keep them all.
                 file.members = []  # type: ignore[attr-defined]
-                if info is None:
-                    break
                 if not info.isdir():
-                    yield _Member(info.name, info.isreg(), partial(file.extractfile, info))
-                blocks.seek(file.offset)
+                    yield info.name, info.isreg(), partial(file.extractfile, info)
             # The end is marked by zeros.
+            blocks: Any = file.fileobj
             if blocks.tell() == file.offset:
                 message = "unexpected end of data"
                 raise tarfile.ReadError(message)
-            if any(piece.strip(b"\0") for piece in read_blocks(blocks, _TAR_PIECE)):
+            if any(piece.strip(b"\0") for piece in read_blocks(blocks, _PIECE)):
                 message = (
                     f"there is more behind its end, as in archives put one after another; {UNPACK}"
                 )
@@ -265,17 +186,10 @@ class _TarReader:
     def __init__(self, stream: InputStream, limit: int) -> None:
         self._stream, self._limit = stream, limit
         self._n_bytes = 0
-        # Bytes that the description of a member may still have; None outside.
-        self.left: int | None = None
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self._n_bytes += len(data)
         if self._n_bytes > self._limit:
             raise too_large(self._stream.location, self._limit)
-        if self.left is not None:
-            self.left -= len(data)
-            if self.left < 0:
-                message = f"a member's description has more than {_MOST_HEADER_BYTES:,} bytes"
-                raise tarfile.ReadError(message)
         return data

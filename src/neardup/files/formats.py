@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidInputError, MissingExtraError
+from neardup.errors import MissingExtraError
 from neardup.files.encodings import language_of_file
 from neardup.files.streams import COMPRESSIONS, compression_of, ending_of, suffix_below
 from neardup.options.choices import InputFormat
@@ -183,27 +183,6 @@ def missing_extras(endings: Iterable[str]) -> list[str]:
     ]
 
 
-def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) -> FileFormat:
-    """Return the format of a named file, text by default.
-
-    ``location`` is the file as the user knows it.
-    """
-    found = format_of(name, options)
-    if found is not None:
-        return found
-    meant = _BY_NAME.get(options.input_format) or _BY_SUFFIX.get(suffix_below(name))
-    if meant is not None:
-        message = f"a {meant.name} file is not read compressed once more; decompress it first"
-        raise InvalidInputError(message, path=location)
-    return _TEXT
-
-
-def first_suffix(input_format: InputFormat) -> str:
-    """Return a format's first suffix, for ``auto`` of JSON lines."""
-    known = _BY_NAME[FORMATS[0].name if input_format == "auto" else input_format]
-    return known.suffixes[0]
-
-
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:
     """Make the source of a file.
 
@@ -216,7 +195,7 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
     options
         Options of the formats.
     """
-    return named_format(name, location, options).open(location, name, options)
+    return (format_of(name, options) or _TEXT).open(location, name, options)
 
 
 def has_rows(name: str, options: InputOptions = _DEFAULTS) -> bool:

@@ -10,8 +10,7 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -24,7 +23,6 @@ from neardup.files.folders import FolderSource, document_folders, joined_documen
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
     file_source,
-    first_suffix,
     format_of,
     is_archive,
     is_readable,
@@ -36,8 +34,8 @@ from neardup.files.memory import (
     rows_source,
 )
 from neardup.files.streams import (
+    Copied,
     NamedFile,
-    StandardInput,
     ending_of,
     is_remote,
     is_url,
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
     from neardup.files.rows import Source
 
 STANDARD_INPUT = "-"
+_PIPED = "standard input"
 
 # Endings that a message names, the most frequent ones.
 _MOST_ENDINGS = 8
@@ -176,18 +175,15 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         raise InvalidInputError(message)
     by_place: dict[str, NamedFile] = {}
     others: dict[str, str] = {}
-    opened: dict[str, Listing] = {}
+    opened: dict[str, tuple[list[Copied], list[str]]] = {}
     for path in paths:
-        listing = (
-            Listing([path]) if path == STANDARD_INPUT else _with_members(path, options, opened)
-        )
-        for location in listing.files:
+        found, rest = ([path], []) if path == STANDARD_INPUT else _files_of(path, options, opened)
+        for location in found:
+            _check_name(location)
             by_place.setdefault(_place_of(location), NamedFile(location, path))
-        others |= {_place_of(location): path_of(location) for location in listing.passed_over}
+        others |= {_place_of(location): path_of(location) for location in rest}
     not_read = [others[place] for place in others.keys() - by_place.keys()]
     files = [file for file in by_place.values() if file.location != STANDARD_INPUT]
-    for file in by_place.values():
-        _check_name(file.location)
     folders = document_folders(files, options) if options.document == "folder" else {}
     shared = _common([_root(file, folders.get(file.location)) for file in files])
     sources = {
@@ -196,19 +192,18 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         else file_source(file.location, "/".join(file.parts[shared:]), options)
         for file in by_place.values()
     }
+    joined = list(sources.values())
     if options.document == "folder":
         # A folder of texts may have images and programs in it.
         binary = [file for file, source in sources.items() if file.is_walked and _is_binary(source)]
         not_read += [path_of(file.location) for file in binary]
         if len(binary) == len(sources):
-            Listing(passed_over=not_read).sorted_if_any(", ".join(map(repr, paths)), options)
+            raise _no_files(", ".join(paths), not_read, options)
         for file in binary:
             del sources[file]
-        found = joined_documents(sources, folders, shared)
-    else:
-        found = list(sources.values())
-    _check_different(found)
-    return Inputs(found, not_read)
+        joined = joined_documents(sources, folders, shared)
+    _check_different(joined)
+    return Inputs(joined, not_read)
 
 
 def _is_binary(source: Source) -> bool:
@@ -233,29 +228,26 @@ def _check_name(location: str) -> None:
 
 
 def _check_different(sources: Sequence[Source]) -> None:
-    """Raise if two sources, or their documents, share a name."""
-    names: dict[str, Source] = {}
+    """Raise if two sources share a name."""
+    names: set[str] = set()
     for source in sources:
-        if names.setdefault(source.name, source) is not source:
+        if source.name in names:
             message = f"two inputs would both be called {source.name!r}; rename one of them"
             raise InvalidInputError(message)
-    for name, source in names.items():
-        file, _, row = name.rpartition(":")
-        if source.is_one_row and row.isdecimal() and file in names:
-            message = f"a row of {file!r} would be called {name!r}, as another input; rename one"
-            raise InvalidInputError(message)
+        names.add(source.name)
 
 
 def _copied_standard_input(options: InputOptions) -> Source:
     """Copy standard input to a temporary file for repeated reading."""
-    is_text = options.document == "line" and options.input_format == "auto"
-    name = "stdin" + first_suffix("text" if is_text else options.input_format)
+    known = format_of("a.txt" if options.document == "line" else "a.jsonl", options)
+    assert known is not None
+    name = f"stdin{known.suffixes[0]}"
     folder = tempfile.mkdtemp(prefix="neardup-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder, name)
     with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-    return file_source(StandardInput(path), name, options)
+    return file_source(Copied(_PIPED, path), name, options)
 
 
 # Names: paths below the folder that is named.
@@ -297,7 +289,7 @@ def name_apart(
     files = [
         (source, parts_of(source.origin))
         for source in others
-        if source.origin is not None and not isinstance(source.origin, StandardInput)
+        if source.origin is not None and source.origin != _PIPED
     ]
 
     def are_apart(names: Sequence[str]) -> bool:
@@ -320,38 +312,49 @@ def name_apart(
 # From one argument to the files it names.
 
 
-@dataclass
-class Listing:
-    """The files of an argument, and ignored files of folders."""
+def _files_of(
+    path: str, options: InputOptions, opened: dict[str, tuple[list[Copied], list[str]]]
+) -> tuple[list[str], list[str]]:
+    """Return the files of an argument, members of archives among them, and the ignored files.
 
-    files: list[str] = field(default_factory=list)
-    passed_over: list[str] = field(default_factory=list)
-
-    def take(self, location: str, options: InputOptions) -> None:
-        """Sort a file of a folder by its name."""
+    A named file may have any ending; files of a folder need one of a known format, unless
+    ``options`` choose a format for all. ``opened`` has the members of archives by location.
+    """
+    files: list[str] = []
+    others: list[str] = []
+    for location, is_named in sorted(set(_found(path))):
         name = path_of(location)
-        is_input = is_archive(name) or is_readable(name, options)
-        is_input = is_input and not _is_special(location)
-        (self.files if is_input else self.passed_over).append(location)
+        is_input = is_named or is_archive(name) or is_readable(name, options)
+        if not is_input or _is_special(location):
+            others.append(location)
+        elif not is_archive(name):
+            files.append(location)
+        else:
+            if location not in opened:
+                opened[location] = unpack(location, lambda name: is_readable(name, options))
+            members, rest = opened[location]
+            files += sorted(members)
+            others += rest
+    if not files:
+        raise _no_files(path, others, options)
+    return files, others
 
-    def sorted_if_any(self, what: str, options: InputOptions) -> Listing:
-        """Return both in the order of their names."""
-        if self.files:
-            return Listing(sorted(set(self.files)), sorted(set(self.passed_over)))
-        if options.by_ending:
-            message = (
-                f"no file in {what} has the ending of a program's; name the language of all, such "
-                "as tokenizer code:java (--tokenizer code:java)"
-            )
-            raise InvalidInputError(message)
-        message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
-        if self.passed_over:
-            counts = passed_over(Inputs([], self.passed_over))
-            advice = missing_extras(counts)
-            if not advice and options.input_format == "auto":
-                advice = ["input_format text (--input-format text) reads all files as text"]
-            message = "; ".join([message, list_endings(counts), *advice])
-        raise InvalidInputError(message)
+
+def _no_files(path: str, others: Iterable[str], options: InputOptions) -> InvalidInputError:
+    """Return the error for an argument without a file of a known format."""
+    if options.by_ending:
+        message = (
+            f"no file in {path!r} has the ending of a program's; name the language of all, such "
+            "as tokenizer code:java (--tokenizer code:java)"
+        )
+        return InvalidInputError(message)
+    message = f"no file of a known format in {path!r}; a name ends in one of {KNOWN_SUFFIXES}"
+    if counts := passed_over(Inputs([], others)):
+        advice = missing_extras(counts)
+        if not advice and options.input_format == "auto":
+            advice = ["input_format text (--input-format text) reads all files as text"]
+        message = "; ".join([message, list_endings(counts), *advice])
+    return InvalidInputError(message)
 
 
 def _is_special(location: str) -> bool:
@@ -363,55 +366,34 @@ def _is_special(location: str) -> bool:
     return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
 
 
-def _with_members(path: str, options: InputOptions, opened: dict[str, Listing]) -> Listing:
-    """Return the files of an argument, including members of archives."""
-    named = files_named(path, options)
-    found = Listing(passed_over=named.passed_over)
-    for location in named.files:
-        if not is_archive(path_of(location)):
-            found.files.append(location)
-            continue
-        if location not in opened:
-            members, others = unpack(location, lambda name: is_readable(name, options))
-            opened[location] = Listing([*sorted(members)], sorted(others))
-        found.files += opened[location].files
-        found.passed_over += opened[location].passed_over
-    if not found.files:
-        what = f"the archive {path!r}" if path in named.files else f"{path!r}"
-        found.sorted_if_any(what, options)
-    return found
-
-
-def files_named(path: str, options: InputOptions) -> Listing:
-    """Return the files that one argument names, sorted.
-
-    A named file may have any ending; files of a folder need one of a known format, unless
-    ``options`` choose a format for all.
-    """
+def _found(path: str) -> Iterator[tuple[str, bool]]:
+    """Yield the files of an argument, and whether it names them or a folder with them."""
     local = path.removeprefix("file://")
     if is_remote(local):
         with reading(path):
-            return _files_at_url(path, options)
+            yield from _found_at_url(path)
     # A file may have brackets in its name; a name that does not exist is a glob.
-    if glob.has_magic(local) and not os.path.lexists(local):
-        return _matching_files(local, options)
+    elif glob.has_magic(local) and not os.path.lexists(local):
+        yield from _matches(local)
     # Not Path.is_dir, which fails where it may not look.
-    if not os.path.isdir(local):
-        return Listing([_checked_file(local)])
-    if _is_output(local):
+    elif not os.path.isdir(local):
+        yield _checked_file(local), True
+    elif _is_output(local):
         message = f"{local!r} was written by neardup; name {os.path.join(local, 'kept')!r} in it"
         raise InvalidInputError(message)
-    listing = Listing()
-    _walk(local, options, listing)
-    return listing.sorted_if_any(f"the folder {local!r}", options)
+    else:
+        yield from _walk(local)
 
 
-def _matching_files(pattern: str, options: InputOptions) -> Listing:
+def _matches(pattern: str) -> Iterator[tuple[str, bool]]:
+    """Yield the files that match a pattern, and those of matching folders.
+
+    Folders behind links are left out, unless the part without wildcards names them.
+    """
     matches = glob.glob(pattern, recursive=True)
     if not matches:
         message = f"no file matches the pattern {pattern!r}"
         raise InvalidInputError(message)
-    listing = Listing()
     is_link = cache(lambda path: os.path.islink(path) and os.path.isdir(path))
     n_named = len(list(takewhile(lambda part: not glob.has_magic(part), pattern.split("/"))))
     for match in matches:
@@ -419,19 +401,15 @@ def _matching_files(pattern: str, options: InputOptions) -> Listing:
         if any(is_link("/".join(parts[:stop])) for stop in range(n_named + 1, len(parts) + 1)):
             continue
         if os.path.isdir(match):
-            _walk(match, options, listing)
+            yield from _walk(match)
         elif _is_special(match):
-            listing.passed_over.append(_normal(match))
-        elif _is_any(pattern):
-            # "corpus/**" matches folders and each of their entries.
-            listing.take(_checked_file(match), options)
+            yield _normal(match), False
         else:
-            listing.files.append(_checked_file(match))
-    return listing.sorted_if_any(f"the folders that match {pattern!r}", options)
+            yield _checked_file(match), not _is_any(pattern)
 
 
 def _is_any(pattern: str) -> bool:
-    """Return whether a pattern matches all files at any depth."""
+    """Return whether a pattern such as ``corpus/**`` matches folders and all their entries."""
     return pattern.rpartition("/")[2] == "**"
 
 
@@ -454,8 +432,11 @@ def _normal(path: str) -> str:
     return os.path.join(os.curdir, shortened) if shortened == "-" else shortened
 
 
-def _walk(folder: str, options: InputOptions, listing: Listing) -> None:
-    """Add the files of a folder, at any depth."""
+def _walk(folder: str) -> Iterator[tuple[str, bool]]:
+    """Yield the files of a folder, at any depth.
+
+    Links to folders may lead in circles. Hidden folders and outputs of earlier runs are no input.
+    """
     # One list and no recursion: trees may be deeper than Python's stack.
     below = [folder]
     while below:
@@ -465,19 +446,11 @@ def _walk(folder: str, options: InputOptions, listing: Listing) -> None:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
-            if not _is_folder(entry):
-                listing.take(_normal(entry.path), options)
-            # Links may lead in circles. Hidden folders and outputs of earlier runs are not input.
+            # Not its is_dir, which fails for a link to itself.
+            if not os.path.isdir(entry.path):
+                yield _normal(entry.path), False
             elif not (entry.is_symlink() or _is_output(entry.path)):
                 below.append(entry.path)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        # A link to itself; opening it raises the error.
-        return False
 
 
 def _is_output(folder: str) -> bool:
@@ -486,24 +459,20 @@ def _is_output(folder: str) -> bool:
     return all(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
-def _files_at_url(url: str, options: InputOptions) -> Listing:
-    """Return the files of a URL: itself, matches or contents."""
+def _found_at_url(url: str) -> Iterator[tuple[str, bool]]:
+    """Yield the files of a URL: itself, matches or contents."""
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(url)
     check_is_complete(system, path)
-    listing = Listing()
     if "*" in url:
-        for name, about in system.glob(path, detail=True).items():
-            location = system.unstrip_protocol(name)
-            if about["type"] != "directory" and _is_any(url):
-                listing.take(location, options)
-            elif about["type"] != "directory":
-                listing.files.append(location)
-        if not listing.files and not listing.passed_over:
+        matches = system.glob(path, detail=True)
+        files = [name for name, about in matches.items() if about["type"] != "directory"]
+        if not files:
             message = f"no file matches the pattern {url!r}"
             raise InvalidInputError(message)
-        return listing.sorted_if_any(f"the folders that match {url!r}", options)
+        yield from ((system.unstrip_protocol(name), not _is_any(url)) for name in files)
+        return
     name = path_of(url)
     # A table in parts is a folder with the suffix of a file. One request finds out; over HTTP,
     # where folders cannot be listed, it is always a file.
@@ -514,13 +483,12 @@ def _files_at_url(url: str, options: InputOptions) -> Listing:
         if not is_folder and not system.exists(path):
             raise FileNotFoundError
     if not is_folder:
-        return Listing([url])
+        yield url, True
+        return
     if is_remote_output(system, path):
         message = f"{url!r} was written by neardup; name '{url.rstrip('/')}/kept' in it"
         raise InvalidInputError(message)
-    for name in system.find(path):
-        listing.take(system.unstrip_protocol(name), options)
-    return listing.sorted_if_any(f"the folder {url!r}", options)
+    yield from ((system.unstrip_protocol(name), False) for name in system.find(path))
 
 
 def written_document(
@@ -530,7 +498,7 @@ def written_document(
 
     ``documents`` are the names of all written documents, some perhaps within the folder.
     """
-    found = files_named(path, options.but(input_format="text")).files
+    found = sorted(location for location, _ in _found(path))
     if found == [path]:
         return file_source(path, name, options)
     inner = tuple(f"{each}/" for each in documents if each.startswith(f"{name}/"))

@@ -121,31 +121,28 @@ class Copied(str):
         Its name in errors.
     copy
         The local copy.
+    archive
+        The archive of a member; None for standard input.
+    keeper
+        Keeps the copy as long as it is referenced; pickles lack it.
     """
 
     copy: Path
+    archive: str | None
 
-    def __new__(cls, name: str, copy: Path) -> Self:
+    def __new__(
+        cls, name: str, copy: Path, archive: str | None = None, keeper: object = None
+    ) -> Self:
         """Return the name, with the copy as an attribute."""
         location = super().__new__(cls, name)
-        location.copy = copy
+        location.copy, location.archive, location._keeper = copy, archive, keeper
         return location
+
+    _keeper: object
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name and the copy's path."""
-        return Copied, (str(self), self.copy)
-
-
-class StandardInput(Copied):
-    """The location of standard input."""
-
-    def __new__(cls, copy: Path) -> Self:
-        """Return the fixed name, with the copy as an attribute."""
-        return super().__new__(cls, "standard input", copy)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the path of the copy alone."""
-        return StandardInput, (self.copy,)
+        return Copied, (str(self), self.copy, self.archive)
 
 
 def _place_of(location: str) -> str:

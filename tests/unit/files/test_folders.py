@@ -163,7 +163,7 @@ def test_table__in_a_folder(tree, name):
 
 def test_no_text__in_any_folder(tree):
     (tree / "none/deep").mkdir(parents=True)
-    with pytest.raises(InvalidInputError, match=r"^no file of a known format in the folder 'none'"):
+    with pytest.raises(InvalidInputError, match=r"^no file of a known format in 'none'"):
         documents("none")
 
 

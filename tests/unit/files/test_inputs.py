@@ -209,17 +209,6 @@ def test_resolve_paths__format_that_is_chosen(corpus, monkeypatch, input_format,
     assert found.passed_over == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("a.parquet.gz", {}), ("a.bin.zst", {"input_format": "parquet"})],
-)
-def test_resolve_paths__compressed_that_may_not_be(make_file, name, options):
-    path = str(make_file(name, LINE))
-    message = f"{path}: a parquet file is not read compressed once more; decompress it first"
-    with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}$"):
-        resolve_paths([path], InputOptions(**options))
-
-
 def test_resolve_paths__file_called_as_standard_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-").write_bytes(b"a text")
@@ -358,13 +347,11 @@ def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "none").mkdir()
     ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
-    with pytest.raises(InvalidInputError, match=rf"a known format in the folder 'none'{ending}$"):
+    with pytest.raises(InvalidInputError, match=rf"a known format in 'none'{ending}$"):
         resolve_paths(["none"])
-    with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
+    with pytest.raises(InvalidInputError, match=r"known format in 'n\*'; a name ends"):
         resolve_paths(["n*"])
     (tmp_path / "none/a.md").touch()
     more = r"; 1 file passed over: \.md 1; input_format text reads all"
-    with pytest.raises(
-        InvalidInputError, match=rf"a known format in the folder 'none'{ending}{more}"
-    ):
+    with pytest.raises(InvalidInputError, match=rf"a known format in 'none'{ending}{more}"):
         resolve_paths(["none"])

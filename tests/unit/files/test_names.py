@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup.errors import InvalidInputError
 from neardup.files.inputs import name_apart, resolve_paths
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
@@ -75,16 +74,6 @@ def test_ids__with_the_row_where_there_may_be_several(files):
     files("in/a.txt", "in/b.jsonl", "in/c.dat")
     assert ids("in") == ["a.txt", "b.jsonl:1", "b.jsonl:2"]
     assert ids("in/a.txt", document="line") == ["a.txt:1", "a.txt:2"]
-
-
-def test_ids__of_a_file_that_is_called_like_a_row(files):
-    files("in/b.jsonl", "in/b.jsonl:2")
-    with pytest.raises(InvalidInputError) as caught:
-        ids("in/b.jsonl", "in/b.jsonl:2")
-    message = "a row of 'b.jsonl' would be called 'b.jsonl:2', as another input; rename one"
-    assert str(caught.value) == message
-    files("in/c:2")
-    assert ids("in/c:2", "in/b.jsonl") == ["c:2", "b.jsonl:1", "b.jsonl:2"]
 
 
 def apart(own: str, others: str, an_id: str | None = None) -> list[str]:

@@ -28,7 +28,6 @@ from neardup.errors import (
     MissingExtraError,
     NeardupError,
 )
-from neardup.files.archives import ArchiveMember
 from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
 from neardup.files.streams import Copied, is_remote
@@ -158,7 +157,7 @@ def _for_others(source: Source) -> Source:
     is_local = isinstance(source, IndexSource | MemorySource) or isinstance(location, Copied)
     if location is None or is_local:
         what = "data in memory"
-        if isinstance(location, ArchiveMember):
+        if isinstance(location, Copied) and location.archive is not None:
             what = f"members of the archive {location.archive}"
         elif isinstance(source, MemorySource) and location is not None:
             what = f"spreadsheets, such as {location}"

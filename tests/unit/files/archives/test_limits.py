@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tarfile
 import zipfile
 
 import pytest
@@ -71,20 +70,6 @@ def test_limits__are_ten_members_that_share_their_data(monkeypatch):
         resolve_paths(["a.zip"])
 
 
-def test_limits__of_a_description(monkeypatch):
-    """What says the name of a member is read into memory."""
-    about = tarfile.TarInfo("a.txt")
-    about.pax_headers = {"comment": "x" * 3_000_000}
-    with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
-        file.addfile(about)
-    assert names("a.tar") == ["a.txt"]
-    monkeypatch.setattr(archives, "_MOST_HEADER_BYTES", 2_000_000)
-    with pytest.raises(
-        ReadError, match=r"^a\.tar: not a valid tar archive: a member's description"
-    ):
-        resolve_paths(["a.tar"])
-
-
 def test_limits__of_a_sparse_file(monkeypatch):
     """Holes need no bytes in the archive; what is copied is counted."""
     if not hasattr(os, "SEEK_HOLE") or os.system("tar --version > /dev/null") != 0:
@@ -150,10 +135,10 @@ def test_tar__that_lacks_its_end():
     whole = tar_of(ITEMS).rstrip(b"\0")
     for size in range(512, len(whole), 512):
         put("a.tar", whole[:size])
-        with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: "):
+        with pytest.raises(ReadError, match=r"^a\.tar: not a tar archive that can be read: "):
             resolve_paths(["a.tar"])
     put("a.tar", whole + bytes(512 - len(whole) % 512))
-    with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: unexpected end of d"):
+    with pytest.raises(ReadError, match=r"^a\.tar: .*: unexpected end of d"):
         resolve_paths(["a.tar"])
 
 
@@ -164,7 +149,7 @@ def test_tar__descriptions_one_in_another():
     long[148:156] = b" " * 8
     long[148:156] = f"{sum(long):06o}\0 ".encode()
     put("a.tar", bytes(long) * 5_000 + part + bytes(1024))
-    with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: "):
+    with pytest.raises(ReadError, match=r"^a\.tar: not a tar archive that can be read: "):
         resolve_paths(["a.tar"])
 
 

@@ -197,5 +197,5 @@ def test_extract__encrypted_part():
     ]
     for place in places:
         data[place] |= 1
-    with pytest.raises(UnreadableFileError, match="cannot be read: .* is encrypted"):
+    with pytest.raises(UnreadableFileError, match=r"cannot be read: .* is encrypted"):
         text_of(bytes(data))
