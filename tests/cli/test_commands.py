@@ -13,7 +13,6 @@ import neardup
 from neardup.cli import COMMANDS as DESCRIPTIONS
 from neardup.cli import cli
 from neardup.options.groups import BandOptions
-from tests.each import each_of
 
 COMMANDS = list(DESCRIPTIONS)
 
@@ -139,24 +138,3 @@ def test_commands__same_options():
         assert of_dedup[name].default is None
         assert of_dedup[name].usual.partition(";")[0] == of_plan[name].shown_default
         assert dedup[name].type.to_info_dict() == plan[name].type.to_info_dict()
-
-
-@each_of(
-    "option, first, second",
-    [("--where", "a = 1", "b = 2"), ("-o", "out", "other"), ("--threshold", "0.8", "0.8")],
-)
-def test_commands__an_option_is_given_once(run, option, first, second):
-    outcome = run("dedup", "in.jsonl", option, first, option, second)
-    assert outcome.code == 2
-    assert f"{option} is given twice, and takes one value; give it once" in outcome.err
-
-
-def test_commands__a_flag_and_its_opposite_are_refused(run):
-    outcome = run("dedup", "in.jsonl", "-o", "out", "--casefold", "--no-casefold")
-    assert outcome.code == 2
-    assert "--casefold is given twice, and takes one value; give it once" in outcome.err
-
-
-def test_commands__a_plain_flag_may_be_repeated(run, write_texts):
-    write_texts("in.jsonl", ["a b c d e f"])
-    assert run("dedup", "in.jsonl", "-o", "out", "--quiet", "--quiet").code == 0

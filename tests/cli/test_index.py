@@ -103,7 +103,7 @@ def test_remove__names_what_had_gone_in_the_first_week(run, write_file):
         assert run("dedup", *arguments).code == 0
     assert run("index", "remove", "seen", "w1-0").out.splitlines() == [
         "1 document removed; `neardup index compact` frees their room",
-        "2 documents had gone for it; add again what you want back:",
+        "2 documents had gone for these; add again what you want back:",
         "  w1-1 (for w1-0)",
         "  w2-0 (for w1-0)",
     ]
@@ -122,13 +122,11 @@ def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
         "1 document denied from now on, those that had gone for them included",
     ]
     assert run("index", "compact", "idx").code == 0
-    assert "1 document denied\n" in run("index", "info", "idx").out
+    assert "; 1 document denied\n" in run("index", "info", "idx").out
     assert info(run)["denied_documents"] == 1
-    assert run("index", "add", "idx", "more.jsonl").out.splitlines()[-3:] == [
-        "2 documents left out, denied:",
-        "  m1 (same tokens as a)",
-        "  case (same tokens as a)",
-    ]
+    assert run("index", "add", "idx", "more.jsonl").out.splitlines()[1] == (
+        "2 documents left out, denied; --json lists them"
+    )
     assert run("index", "remove", "idx", "m0").code == 0
     found = run("dedup", "more.jsonl", "--against", "idx", "-o", "out")
     assert "2 of those are denied\n" in found.out

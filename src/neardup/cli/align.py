@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli.call import (
-    Call,
-    TableOutput,
-    describe_ids,
-    describe_preset,
-    describe_recall,
-    ending,
-    note_empty,
-    note_nothing,
-)
+from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.groups import (
     WITH_TEXT,
@@ -30,12 +20,6 @@ from neardup.options.option import but, no_effect, option
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
 
-# Options that find shorter passages. --min-tokens reports none below the least of an index.
-_SMALLER = "a smaller --min-tokens"
-_SMALLER_INDEX = f"an index of {_SMALLER}"
-_SMALLER_EITHER = f"{_SMALLER}, for the index too,"
-# Below this number of passages a line names options that find more.
-_FEW = 0.9
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
@@ -89,7 +73,6 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
     against: Any = given.against or None
     named = [Path(each) for each in against or ()]
     asked = given.part(AlignSchemeOptions, with_text=_has_texts(given, output))
-    start = time.perf_counter()
     if call.is_on_spark:
         call.check_spark()
     job = AlignJob(
@@ -107,16 +90,13 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
         output.check_apart([*read, *(against or ())], job.folder)
         result = job.run(call.engine_within(workspace))
         output.write(result)
-    duration = f"{time.perf_counter() - start:.1f} s"
-    of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
-    smaller = _SMALLER if job.folder is None else of_index
-    summary = result.summary
-    lines = describe_preset(summary)
+    lines = _report(result.summary)
     if result.document_pairs is not None:
-        shares = plural(summary["document_pairs"], "shares", "share")
-        lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
-    report = _report(given, summary, smaller, output, duration)
-    output.print_result(summary, *lines, report)
+        n_pairs = len(result.document_pairs)
+        lines.append(
+            f"{counted(n_pairs, 'pair')} of documents {plural(n_pairs, 'shares', 'share')} text"
+        )
+    output.print_result(result.summary, *lines, *ending(result.summary, output))
 
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
@@ -128,57 +108,20 @@ def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
     return output.takes_texts()
 
 
-def _report(
-    given: AlignCommandOptions,
-    summary: Mapping[str, Any],
-    smaller: str,
-    output: TableOutput,
-    duration: str,
-) -> str:
+def _report(summary: Mapping[str, Any]) -> list[str]:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
-    # With --hits there is no --recall.
-    can_find_more = summary["predicted_recall"] < _FEW and given.hits is None
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
         f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
-        f"tokens at the threshold is found{describe_recall(summary)}{_say_moved(summary)}"
-        f"{'; --recall 0.9 finds more' if can_find_more else ''}",
+        f"tokens at the threshold is found{describe_recall(summary)}",
     ]
-    if summary["frequent_windows"]:
+    if n_frequent := summary["frequent_windows"]:
         lines.append(
-            f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
+            f"{counted(n_frequent, 'window')} left out, found in more than "
             f"{counted(summary['max_documents'], 'document')}"
         )
-    if summary["ignored_tokens"]:
-        lines.append(f"{counted(summary['ignored_tokens'], 'token')} of INPUT ignored")
-    lines += describe_ids(summary)
-    if sum(summary["short_documents"]):
-        short = counted(summary["short_documents"][0], "document")
-        if len(summary["short_documents"]) > 1:
-            short += f" of INPUT and {summary['short_documents'][1]:,} of OTHER"
-        lines.append(
-            f"{short} shorter than {summary['min_tokens']} tokens; {smaller} finds passages of them"
-        )
-    empty = note_empty(sum(summary["empty_documents"]), "in no passage")
-    lines += ending(summary, empty, nothing=_note_nothing(summary, smaller))
-    return "\n".join([*lines, f"written to {output} in {duration}"])
-
-
-def _say_moved(summary: Mapping[str, Any]) -> str:
-    """Describe the recall of reordered passages if below 1."""
-    recall = summary.get("predicted_recall_moved", 1)
-    if round(recall, 4) == 1 or summary["window_threshold"] == summary["threshold"]:
-        return ""
-    return f", or {recall:.4f} if its words were moved"
-
-
-def _note_nothing(summary: Mapping[str, Any], smaller: str) -> str:
-    if summary["documents"] == [1] and not summary["passages"]:
-        return "one document alone shares nothing: name others, or give --within"
-    if summary["documents"][-1] == 0 < summary["documents"][0]:
-        return "OTHER has no rows, so there was nothing to compare with"
-    more = "a higher --max-documents" if summary["frequent_windows"] else "a lower --threshold"
-    remedy = f"nothing is shared: {smaller} or {more} finds more"
-    return note_nothing(summary, sum(summary["documents"]), summary["passages"], remedy)
+    if n_ignored := summary["ignored_tokens"]:
+        lines.append(f"{counted(n_ignored, 'token')} of INPUT ignored")
+    return lines

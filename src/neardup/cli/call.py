@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
 
 import click
 
@@ -202,30 +201,41 @@ def hold(target: Target, *, overwrite: bool) -> None:
         click.get_current_context().with_resource(holding(target, overwrite=overwrite))
 
 
-@contextmanager
-def _closed_by_reader() -> Iterator[None]:
-    """End the command silently when standard output is closed."""
-    try:
-        yield
-    except (BrokenPipeError, WriteError) as error:
-        if not isinstance(error, BrokenPipeError) and not isinstance(
-            error.__cause__, BrokenPipeError
-        ):
-            raise
-        discard_standard_output()
-        raise click.exceptions.Exit(_CLOSED_PIPE) from None
+class _Output:
+    """The output of a command; ``place`` is None if it is streamed."""
+
+    def __init__(self, call: Call, place: Target | None) -> None:
+        self._call, self._options, self.place = call, call.options, place
+        if place is not None:
+            hold(place, overwrite=call.options.overwrite)
+
+    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
+        """Print a result."""
+        self._call.print_result(facts, *lines)
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
+        """Raise if the output replaces an input, or lies in an index."""
+        from neardup.files.destinations import check_apart, check_outside
+
+        if self.place is None:
+            return
+        if index is not None:
+            check_outside(self.place, index)
+            inputs = [*inputs, str(index)]
+        check_apart(self.place, inputs)
 
 
-class FolderOutput:
+class FolderOutput(_Output):
     """The folder for documents, tables and summary of a command."""
 
     def __init__(self, call: Call) -> None:
         from neardup.files.destinations import check_output
         from neardup.files.formats import format_of
 
-        self._call, self._options = call, call.options
         output: Target = call.options.output
-        self.place = output
         # Other commands write one file of rows.
         name = str(output)
         if format_of(name) is not None and not os.path.isdir(name):  # noqa: PTH112
@@ -235,14 +245,7 @@ class FolderOutput:
             )
             raise WriteError(message)
         check_output(output, overwrite=call.options.overwrite)
-        hold(output, overwrite=call.options.overwrite)
-
-    def __str__(self) -> str:
-        return str(self.place)
-
-    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result."""
-        self._call.print_result(facts, *lines)
+        super().__init__(call, output)
 
     def check(
         self,
@@ -255,37 +258,25 @@ class FolderOutput:
 
         ``others`` are other inputs. ``index`` may not hold the output.
         """
-        from neardup.files.destinations import check_apart, check_outside
         from neardup.files.inputs import origins_of
         from neardup.files.writers import check_conversion
 
-        origins = [*origins_of(sources), *others]
-        if index is not None:
-            origins.append(str(index))
-            check_outside(self.place, index)
-        check_apart(self.place, origins)
+        self.check_apart([*origins_of(sources), *others], index)
         if self._options.format != "none":
             check_conversion(sources, self._options.format)
 
-    def write(self, result: Any, **more: Any) -> None:
-        """Write a result with more arguments of ``result.write``."""
-        given = self._options
-        result.write(
-            self.place,
-            overwrite=given.overwrite,
-            format=given.format,
-            progress=self._call.display,
-            **more,
-        )
+    def write(self, result: Any) -> None:
+        """Write a result."""
+        given, display = self._options, self._call.display
+        result.write(self.place, overwrite=given.overwrite, format=given.format, progress=display)
 
 
-class TableOutput:
+class TableOutput(_Output):
     """The output of one table: file, pipe or standard output."""
 
     def __init__(self, call: Call) -> None:
         from neardup.outputs.tables import plan_table
 
-        self._call, self._options = call, call.options
         given = call.options
         self._target = plan_table(given.output, overwrite=given.overwrite)
         if given.json and self._target.is_standard_output:
@@ -294,14 +285,13 @@ class TableOutput:
                 f"{given.output} writes the table; name a file, or leave out --json"
             )
             raise click.UsageError(message)
-        if self.place is not None:
-            hold(self.place, overwrite=given.overwrite)
+        super().__init__(call, None if self._target.is_stream else self._target.path)
 
     def __str__(self) -> str:
         return str(self._target)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result, on standard error if output is streamed."""
+        """Print a result, on standard error if the table is on standard output."""
         self._call.print_result(facts, *lines, err=self._target.is_standard_output)
 
     def takes_texts(self) -> bool:
@@ -311,79 +301,18 @@ class TableOutput:
             return bool(given.with_text)
         return self._target.format in _WITH_TEXTS
 
-    @property
-    def place(self) -> Target | None:
-        """Return the file or URL, None for a stream."""
-        return None if self._target.is_stream else self._target.path
-
-    def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
-        """Raise if the output replaces an input or index file."""
-        from neardup.files.destinations import check_apart, check_outside
-
-        if not self._target.is_stream:
-            if index is not None:
-                check_outside(self._target.path, index)
-            check_apart(self._target.path, inputs)
-
     def write(self, result: TableResult) -> None:
-        """Write the table of a result."""
-        with _closed_by_reader():
+        """Write the table of a result, and end silently if its reader has gone."""
+        try:
             self._target.write(result.rows(), overwrite=self._options.overwrite)
+        except (BrokenPipeError, WriteError) as error:
+            if BrokenPipeError not in (type(error), type(error.__cause__)):
+                raise
+            discard_standard_output()
+            raise click.exceptions.Exit(_CLOSED_PIPE) from None
 
 
-def printable(text: str) -> str:
-    """Return text with control characters spelled out for terminals."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter
-        if letter.isprintable() or category(letter) == "Zs"
-        else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
-
-
-def written(summary: Mapping[str, Any], output: object) -> str:
-    """Describe a result's location and the time of all stages."""
-    return f"written to {output} in {sum(summary['seconds'].values()):.1f} s"
-
-
-def list_passed_over(counts: Mapping[str, int]) -> list[str]:
-    """Return a line on skipped files by ending, or none."""
-    from neardup.files.formats import missing_extras
-    from neardup.files.inputs import list_endings
-
-    if not counts:
-        return []
-    line = f"{list_endings(counts)}; name them, or give --input-format, to have them read"
-    return [line, *missing_extras(counts)]
-
-
-def describe_ids(summary: Mapping[str, Any]) -> list[str]:
-    """Describe the column of ids unless the user named it."""
-    collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
-    return [
-        f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} have; "
-        f"--{prefix.replace('_', '-')}id-column '' makes them <file>:<row>"
-        for prefix, of_whom, who in collections
-        if summary.get(f"{prefix}id_column") and summary[f"{prefix}id_column_by_default"]
-    ]
-
-
-def describe_preset(summary: Mapping[str, Any]) -> list[str]:
-    """List the options that a preset has chosen."""
-    preset = summary.get("preset")
-    if preset is None:
-        return []
-    flags = _as_flags(preset["chosen"])
-    return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
-
-
-def _as_flags(options: Mapping[str, Any]) -> list[str]:
-    return [
-        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
-        for name, value in options.items()
-    ]
+# Lines that reports of several commands share.
 
 
 def describe_bands(summary: Mapping[str, Any]) -> str:
@@ -408,157 +337,86 @@ def describe_recall(summary: Mapping[str, Any]) -> str:
     return " for certain" if recall == 1 else f" with probability {recall:.4f}"
 
 
-def warn_of_recall(summary: Mapping[str, Any]) -> list[str]:
-    """Warn if the user's bands miss the recall."""
-    if summary.get("predicted_recall", 1) >= summary.get("recall", 1):
+def describe_preset(summary: Mapping[str, Any]) -> list[str]:
+    """List the options that a preset has chosen."""
+    preset = summary.get("preset")
+    if preset is None:
         return []
+    flags = _as_flags(preset["chosen"])
+    return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
+
+
+def _as_flags(options: Mapping[str, Any]) -> list[str]:
     return [
-        f"that is less than the recall of {summary['recall']:g}; "
-        "leave out --bands to have it chosen for it"
+        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
+        for name, value in options.items()
     ]
 
 
-# Counts by groups of documents, such as their files, as a small table.
-
-# Groups that a terminal is shown.
-_SHOWN = 10
-# Of longer names the end.
-_NAME_WIDTH = 60
-
-_HEADINGS = {
-    "documents_in": "in",
-    "documents_kept": "kept",
-    "documents_removed": "removed",
-    "removed_for_against": "for OTHER",
-    "exact_copies": "exact copies",
-}
-
-
-def table_by_file(summary: Mapping[str, Any]) -> list[str]:
-    """Return a table of the files with most removals."""
-    by_file = summary["by_file"]
-    every, others = by_file["counts"], by_file["others"]
-    if len(every) + (others["groups"] if others else 0) < 2:
-        return []
-    order = sorted(range(len(every)), key=lambda i: -every[i]["documents_removed"])
-    shown = [every[i] for i in sorted(order[:_SHOWN])]
-    wanted = [name for name in _HEADINGS if name in every[0]]
-    if not any(row.get("removed_for_against") for row in every):
-        wanted = [name for name in wanted if name != "removed_for_against"]
-    cells = [[_HEADINGS[name] for name in wanted]]
-    cells += [[f"{row[name]:,}" for name in wanted] for row in shown]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    names = ["file", *(_shown(row["file"]) for row in shown)]
-    lines = [
-        "  ".join(["", *(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name])
-        for row, name in zip(cells, names, strict=True)
-    ]
-    n_more = len(every) - len(shown) + (others["groups"] if others else 0)
-    if n_more:
-        lines.append(f"  and {n_more:,} more")
-    return lines
-
-
-def _shown(name: str | None) -> str:
-    text = "(none)" if name is None else printable(name)
-    return text if len(text) <= _NAME_WIDTH else f"...{text[3 - _NAME_WIDTH :]}"
-
-
-# The last lines of a report: documents that were left out, or that can hardly be found, and why.
-#
-# Each is one line, and there only if it concerns a document.
-
-
-def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
-    """Describe documents without tokens and their ``fate``, if any."""
-    return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
-
-
-def note_short(n_short: int, ngram: int) -> str:
-    """Describe documents that are shorter than a shingle."""
-    if not n_short:
-        return ""
-    return f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
-
-
-def note_single(n_single: int, ngram: int) -> str:
-    """Describe sketches of a single shingle."""
-    if not n_single:
-        return ""
-    return (
-        f"{counted(n_single, 'document')} of a single shingle, {ngram} tokens or fewer, similar "
-        "only to equal ones"
-    )
-
-
-def hints(summary: Mapping[str, Any]) -> list[str]:
-    """Return the hints of a summary with the command's options."""
-    notes = []
+def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
+    """Return the last lines of a report: preset, ids, odd documents, hints, output."""
+    lines = [*describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
+    lines += _note_left_out(summary, isinstance(output, FolderOutput))
     for hint in summary.get("hints", ()):
         ways = (" ".join(_as_flags(way)) for way in hint["try"])
         where = "an index with " if hint["index"] else ""
-        notes.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
-    return notes
+        lines.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
+    if output is not None:
+        seconds = summary["seconds"]
+        total = seconds if isinstance(seconds, float) else sum(seconds.values())
+        memory = summary.get("peak_memory_bytes")
+        size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
+        lines.append(f"written to {output} in {total:.1f} s{size}")
+    return lines
 
 
-def note_marked(summary: Mapping[str, Any]) -> str:
-    """Describe places without a marker, if any."""
-    counts = summary.get("marked_places", ())
-    if all(count == summary["passages"] for count in counts):
-        return ""
-    first, second = (f"{count:,} of {counted(summary['passages'], 'place')}" for count in counts)
-    return (
-        f"--place-marker matched for {first} on the first side, {second} on the second; the others "
-        "are lines, or pages, paragraphs and chapters of files that have them"
-    )
+def _describe_ids(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the column of ids unless the user named it."""
+    collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
+    for prefix, of_whom, who in collections:
+        if summary.get(f"{prefix}id_column") and summary[f"{prefix}id_column_by_default"]:
+            yield (
+                f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} "
+                f"have; --{prefix.replace('_', '-')}id-column '' makes them <file>:<row>"
+            )
 
 
-def note_outside(n_documents: int, columns: Sequence[str]) -> str:
-    """Describe documents without a value in the blocking columns."""
-    if not n_documents:
-        return ""
-    named = " or ".join(columns)
-    return f"{counted(n_documents, 'document')} without a value in {named}, compared with none"
+def _note_odd(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Describe documents that are similar to few others or to none."""
+    if n_empty := _total(summary, "empty"):
+        yield f"{counted(n_empty, 'document')} without tokens, similar to nothing"
+    if n_short := _total(summary, "short"):
+        if "scheme" in summary:
+            than = f"{summary['scheme'].get('ngram', 1)} tokens, similar only to equal ones"
+        else:
+            than = f"{summary['min_tokens']} tokens" if "min_tokens" in summary else "--min-tokens"
+        yield f"{counted(n_short, 'document')} shorter than {than}"
+    if n_single := _total(summary, "single_shingle"):
+        ngram = summary["scheme"].get("ngram", 1)
+        yield (
+            f"{counted(n_single, 'document')} of a single shingle, {ngram} tokens or fewer, "
+            "similar only to equal ones"
+        )
 
 
-def note_nothing(summary: Mapping[str, Any], n_documents: int, n_found: int, remedy: str) -> str:
-    """Describe an empty result and its remedy."""
-    if n_found or n_documents == 1:
-        return ""
-    if n_documents:
-        return remedy
-    is_left_out = summary["skipped_rows"] or summary.get("filtered_rows")
-    return "" if is_left_out else "INPUT has no rows, so there was nothing to compare"
+def _total(summary: Mapping[str, Any], what: str) -> int:
+    n = summary.get(f"{what}_documents", summary.get(f"{what}_queries", 0))
+    return sum(n) if isinstance(n, list | tuple) else int(n)
 
 
-def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
-    """Describe rows left out by --where or as bad.
-
-    The lines name the place that lists bad rows: files of the folder, or the JSON.
-    """
-    n_own, n_against = summary["skipped_rows"], summary.get("against_skipped_rows", 0)
-    notes = []
+def _note_left_out(summary: Mapping[str, Any], has_folder: bool) -> Iterator[str]:
+    """Describe rows left out by --where or as bad, and files passed over."""
     if "filtered_rows" in summary:
         n_rows = summary["filtered_rows"]
-        meet = "does not meet" if n_rows == 1 else "do not meet"
-        notes.append(f"{counted(n_rows, 'row')} {meet} --where")
-    if n_own:
+        yield f"{counted(n_rows, 'row')} {plural(n_rows, 'does', 'do')} not meet --where"
+    if n_own := summary.get("skipped_rows"):
         where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
-        notes.append(f"{counted(n_own, 'bad row')} skipped; {where}")
-    if n_against:
-        notes.append(
-            f"{counted(n_against, 'bad row')} of --against skipped; summary.json lists them"
-        )
-    return "\n".join(notes)
+        yield f"{counted(n_own, 'bad row')} skipped; {where}"
+    if n_against := summary.get("against_skipped_rows"):
+        yield f"{counted(n_against, 'bad row')} of --against skipped; summary.json lists them"
+    if passed_over := summary.get("passed_over"):
+        from neardup.files.formats import missing_extras
+        from neardup.files.inputs import list_endings
 
-
-def ending(
-    summary: Mapping[str, Any], *notes: str, nothing: str = "", has_folder: bool = False
-) -> list[str]:
-    """Return the last lines on documents, with notes and hints.
-
-    ``nothing`` is the note of an empty result; bad rows are listed in a folder with ``has_folder``.
-    """
-    skipped = note_skipped(summary, has_folder=has_folder)
-    every = (*notes, skipped, note_marked(summary), nothing, *hints(summary))
-    return [*filter(None, every), *list_passed_over(summary["passed_over"])]
+        yield f"{list_endings(passed_over)}; name them, or give --input-format, to have them read"
+        yield from missing_extras(passed_over)

@@ -78,26 +78,6 @@ class JobCommand(click.Command):
             _help_option("--help", "Describe all options and exit.", click.Command.get_help),
         ]
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line, and refuse options that are given twice."""
-        if not ctx.resilient_parsing:
-            self._check_given_once(ctx, args)
-        return super().parse_args(ctx, args)
-
-    def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        _, _, order = self.make_parser(ctx).parse_args(list(args))
-        given = set[str]()
-        for each in order:
-            if not isinstance(each, click.Option) or each.multiple:
-                continue
-            # A plain flag means the same however often it is given.
-            if each.is_flag and not each.secondary_opts:
-                continue
-            if each.name in given:
-                message = f"{each.opts[0]} is given twice, and takes one value; give it once"
-                raise click.UsageError(message, ctx)
-            given.add(str(each.name))
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, with logs on standard error and options as it spells them."""
         try:

@@ -10,13 +10,8 @@ import click
 from neardup.cli.call import (
     Call,
     FolderOutput,
-    describe_ids,
-    describe_preset,
     describe_recall,
     ending,
-    note_nothing,
-    table_by_file,
-    written,
 )
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.documents import DropOptions
@@ -95,10 +90,10 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     with call.working(output.place, key) as workspace, call.display:
         result = cut_sources(call.engine_within(workspace), sources, others, plan)
         output.write(result)
-    output.print_result(result.summary, _report(result.summary, output))
+    output.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
 
 
-def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
+def _report(summary: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {counted(summary['spans'], 'span')} cut "
         f"out of {summary['documents_cut']:,}, "
@@ -117,12 +112,7 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
             f"what is similar at the threshold of {summary['threshold']:g} is found"
             f"{describe_recall(summary)}"
         )
-    lines += describe_preset(summary)
-    lines += describe_ids(summary)
-    remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
-    nothing = note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
-    lines += ending(summary, nothing=nothing, has_folder=True)
-    return "\n".join([*lines, written(summary, output)])
+    return lines
 
 
 def _excerpt(text: str) -> str:
@@ -186,26 +176,11 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
         engine = ThreadEngine(call.runner, workspace)
         result = drop_documents(engine, sources, named_in, options)
         output.write(result)
-    output.print_result(result.summary, _report_drop(result.summary, output))
-
-
-def _report_drop(summary: Mapping[str, Any], output: FolderOutput) -> str:
+    summary = result.summary
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"
     ]
-    lines += table_by_file(summary)
-    lines += describe_ids(summary)
-    if summary["missing_documents"]:
-        named = counted(summary["missing_documents"], "named document")
-        lines.append(f"{named} not there")
-    remedy = (
-        "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
-        "or choose another --column"
-    )
-    if not summary["named_documents"]:
-        remedy = "the table of --named-in has no rows, so nothing is named, and all documents stay"
-    n_removed = summary["documents_removed"]
-    nothing = note_nothing(summary, summary["documents_in"], n_removed, remedy)
-    lines += ending(summary, nothing=nothing, has_folder=True)
-    return "\n".join([*lines, written(summary, output)])
+    if n_missing := summary["missing_documents"]:
+        lines.append(f"{counted(n_missing, 'named document')} not there")
+    output.print_result(summary, *lines, *ending(summary, output))

@@ -7,21 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.cli.call import (
-    Call,
-    FolderOutput,
-    describe_bands,
-    describe_ids,
-    describe_preset,
-    describe_weights,
-    ending,
-    note_empty,
-    note_nothing,
-    note_short,
-    table_by_file,
-    warn_of_recall,
-    written,
-)
+from neardup.cli.call import Call, FolderOutput, describe_bands, describe_weights, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.choices import DocumentMeasure, Number
 from neardup.options.documents import DedupOptions
@@ -43,10 +29,6 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 
-_NOTHING = (
-    "nothing is similar: a lower --threshold or a smaller --ngram finds more, `neardup align` "
-    "finds the passages that texts share"
-)
 _EPILOG = """\b
 Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
@@ -118,76 +100,48 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
         with call.working(output.place, key) as workspace, call.display:
             result = job.run(call.engine_within(workspace), other)
             output.write(result)
-    is_against = given.against is not None
-    report = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
-    output.print_result(result.summary, report)
+    lines = _report(result.summary, index=folder, is_new=is_new)
+    output.print_result(result.summary, *lines, *ending(result.summary, output))
 
 
-def _report(
-    summary: Mapping[str, Any],
-    output: FolderOutput,
-    *,
-    is_against: bool,
-    index: Path | None,
-    is_new: bool,
-) -> str:
+def _report(summary: Mapping[str, Any], *, index: Path | None, is_new: bool) -> list[str]:
     coverage = "joined exactly, none is missed"
     if summary["method"] != "exact":
         coverage = describe_bands(summary)
     copies = summary["exact_copies"]
     near = summary["documents_removed"] - copies
     scheme = summary["scheme"]
-    similar = (
-        f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {coverage}"
-    )
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed "
         f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
-        similar,
-        *warn_of_recall(summary),
-        *describe_preset(summary),
     ]
-    if is_against:
-        lines.insert(
-            1,
-            f"against {counted(summary['against_documents'], 'document')}: "
+    if n_against := summary["against_documents"]:
+        lines.append(
+            f"against {counted(n_against, 'document')}: "
             f"{summary['removed_for_against']:,} removed for one of these, "
-            f"{summary['removed_within']:,} for another of INPUT",
+            f"{summary['removed_within']:,} for another of INPUT"
         )
     if n_denied := summary.get("documents_denied", 0):
-        lines.insert(2, f"{n_denied:,} of those {plural(n_denied, 'is', 'are')} denied")
+        lines.append(f"{n_denied:,} of those {plural(n_denied, 'is', 'are')} denied")
+    lines.append(
+        f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
+        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {coverage}"
+    )
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
-    lines += table_by_file(summary)
-    lines += describe_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    # An index has decided the options that find more.
-    n_found = summary["documents_removed"] if index is None else 1
-    n_documents = summary["documents_in"] + summary["against_documents"]
-    lines += ending(
-        summary,
-        note_empty(summary["empty_documents"], "kept"),
-        note_short(summary["short_documents"], scheme["ngram"]),
-        nothing=note_nothing(summary, n_documents, n_found, _NOTHING),
-        has_folder=True,
-    )
-    memory = summary["peak_memory_bytes"]
-    size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     if "documents_added" in summary:
         added = counted(summary["documents_added"], "document")
         lines.append(f"{added} added to the index {index}{', which is new' if is_new else ''}")
     if n_known := summary.get("documents_known", 0):
-        were = "was" if n_known == 1 else "were"
         lines.append(
-            f"{counted(n_known, 'document')} {were} there already, with the same id and text; was "
-            "this input added before?"
+            f"{counted(n_known, 'document')} {plural(n_known, 'was', 'were')} there already, with "
+            "the same id and text; was this input added before?"
         )
-    lines.append(f"{written(summary, output)}{size}")
-    return "\n".join(lines)
+    return lines
 
 
 def _audit(audit: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.call import Call, describe_ids, describe_preset, ending, note_empty
+from neardup.cli.call import Call, describe_preset, ending
 from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
 from neardup.options.choices import (
     ColumnNames,
@@ -38,11 +38,7 @@ from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.index.index import RemovalResult
     from neardup.jobs.index.index import AdditionResult
-
-# Documents that are named one by one.
-_ORPHANS_SHOWN = 10
 
 _EPILOG = """\b
 Examples:
@@ -210,8 +206,9 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             addition = index.add(handle, sources, reading, call.runner)
             # The folder is moved to its place.
             handle.database.close()
-    lines = [f"{folder} is an index of {given.kind}, of which there are none yet"]
-    lines = _say_added(addition, folder) if inputs else lines
+    lines = [f"{folder} is an empty index of {given.kind}"]
+    if inputs:
+        lines = _report_addition(addition, folder)
     call.print_result(addition.summary | preset, *describe_preset(preset), *lines)
 
 
@@ -249,7 +246,7 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     with call.display:
         sources = call.sources(inputs, reading)
         addition = index.add(handle, sources, reading, call.runner)
-    call.print_result(addition.summary, *_say_added(addition, folder))
+    call.print_result(addition.summary, *_report_addition(addition, folder))
 
 
 @_subcommand(
@@ -281,8 +278,10 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     if given.deny:
         denied = counted(removal.summary["denied"], "document")
         lines.append(f"{denied} denied from now on, those that had gone for them included")
-    else:
-        lines += _list_orphans(removal)
+    elif orphans := removal.summary.get("orphans"):
+        had_gone = f"{counted(len(orphans), 'document')} had gone for these"
+        lines.append(f"{had_gone}; add again what you want back:")
+        lines += [f"  {each['id']} (for {each['kept_id']})" for each in orphans]
     call.print_result(removal.summary, *lines)
 
 
@@ -309,30 +308,24 @@ def info(call: Call, folder: Path) -> None:
 
     handle = open_handle(folder, call.options.tokenizer)
     facts = handle.describe(Runner())
-    n_bytes, removed = facts["bytes"], facts["removed_documents"]
-    n_bytes_of_look_up = n_bytes - facts["bytes_of_texts"]
-    contents = (
+    counts = [
         f"{counted(facts['documents'], 'document')}, {counted(facts['tokens'], 'token')} in "
         f"{counted(facts['segments'], 'segment')}"
-    )
-    if removed:
-        contents += f"; {counted(removed, 'document')} removed"
-    if "gone_documents" in facts:
-        each = n_bytes_of_look_up / max(facts["documents"] + removed, 1)
-        lines = [f"{n_bytes / 1e6:,.1f} MB, {each:,.0f} bytes a document without the texts"]
-        if facts["gone_documents"]:
-            lines.append(f"{facts['gone_documents']:,} documents went for others")
-        if facts["denied_documents"]:
-            lines.append(f"{counted(facts['denied_documents'], 'document')} denied")
-    else:
-        each = n_bytes_of_look_up / max(facts["tokens"], 1)
-        lines = [f"{n_bytes / 1e6:,.1f} MB, {each:.1f} bytes a token without the texts"]
+    ]
+    for name in ("removed", "gone", "denied"):
+        if n := facts.get(f"{name}_documents"):
+            counts.append(f"{counted(n, 'document')} {name}")
+    n_bytes, n_bytes_of_texts = facts["bytes"], facts["bytes_of_texts"]
+    lines = [
+        "; ".join(counts),
+        f"{n_bytes / 1e6:,.1f} MB, {n_bytes_of_texts / 1e6:,.1f} MB of them texts",
+    ]
     for name, value in facts["scheme"].items():
         if name in ("threshold", "recall"):
             # A share is kept as a fraction, and shown as it was given.
             value = f"{float(Fraction(str(value))):g}"
         lines.append(f"{name}: {value}")
-    call.print_result(facts, contents, *lines)
+    call.print_result(facts, *lines)
 
 
 def _read_ids(file: Path | None) -> list[str]:
@@ -348,47 +341,11 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def _list_orphans(removal: RemovalResult) -> list[str]:
-    """List documents removed as similar to a now missing document."""
-    orphans = getattr(removal, "orphans", None)
-    if orphans is None or not len(orphans):
-        return []
-    shown = orphans.slice(0, _ORPHANS_SHOWN).to_pylist()
-    removed = "it" if removal.n_removed == 1 else "them"
-    lines = [
-        f"{counted(len(orphans), 'document')} had gone for {removed}; add again what you want back:"
-    ]
-    lines += (f"  {each['id']} (for {each['kept_id']})" for each in shown)
-    if len(orphans) > len(shown):
-        lines.append(f"  and {len(orphans) - len(shown):,} more, all with --json")
-    return lines
-
-
-def _list_denied(addition: AdditionResult) -> list[str]:
-    denied = addition.denied
-    if not denied:
-        return []
-    lines = [f"{counted(len(denied), 'document')} left out, denied:"]
-    for each in denied[:_ORPHANS_SHOWN]:
-        lines.append(f"  {each.id} (same tokens as {each.denied_id})")
-    if len(denied) > _ORPHANS_SHOWN:
-        lines.append(f"  and {len(denied) - _ORPHANS_SHOWN:,} more, all with --json")
-    return lines
-
-
-def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
+def _report_addition(addition: AdditionResult, folder: Path) -> list[str]:
     lines = [
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
-    lines += describe_ids(addition.summary)
-    if not (addition.n_documents or addition.skipped or addition.denied):
-        lines.append("INPUT has no rows, so there was nothing to add")
-    lines += filter(None, [note_empty(addition.n_empty, "never found")])
-    lines += _list_denied(addition)
-    if addition.n_short:
-        lines.append(
-            f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
-            "found; a smaller number includes them"
-        )
-    return lines + ending(addition.summary)
+    if n_denied := len(addition.denied):
+        lines.append(f"{counted(n_denied, 'document')} left out, denied; --json lists them")
+    return [*lines, *ending(addition.summary)]

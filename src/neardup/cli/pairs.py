@@ -6,21 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli.call import (
-    Call,
-    TableOutput,
-    describe_bands,
-    describe_ids,
-    describe_preset,
-    describe_weights,
-    ending,
-    note_empty,
-    note_nothing,
-    note_outside,
-    note_short,
-    warn_of_recall,
-    written,
-)
+from neardup.cli.call import Call, TableOutput, describe_bands, describe_weights, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.documents import PairOptions
 from neardup.options.groups import (
@@ -31,14 +17,6 @@ from neardup.options.groups import (
 )
 from neardup.runs.progress import counted
 
-_NOTHING = (
-    "nothing is similar: a lower --threshold or a smaller --ngram finds more, --top 20 without a "
-    "threshold the most similar pairs"
-)
-_NOTHING_WITHIN = (
-    "nothing is similar: a larger --max-distance finds more, --top 20 without it the most similar "
-    "pairs"
-)
 _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --preset titles -o pairs.csv
@@ -94,27 +72,18 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
         with call.display:
             result = job.run(call.engine_within(workspace))
         output.write(result)
-    output.print_result(result.summary, _report(result.summary, output))
+    output.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
 
 
-def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
+def _report(summary: Mapping[str, Any]) -> list[str]:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
-        lines += [describe_bands(summary), *warn_of_recall(summary)]
-    lines += describe_preset(summary)
-    lines += describe_ids(summary)
-    ngram = summary["scheme"].get("ngram", 1)
-    n_documents = sum(summary["documents"]) if summary["documents"][0] else 0
-    nothing = _NOTHING if summary.get("max_distance") is None else _NOTHING_WITHIN
-    lines += ending(
-        summary,
-        note_empty(summary["empty_documents"], "similar to nothing"),
-        note_short(summary["short_documents"], ngram),
-        note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
-        nothing=note_nothing(summary, n_documents, summary["pairs"], nothing),
-    )
-    return "\n".join([*lines, written(summary, output)])
+        lines.append(describe_bands(summary))
+    if n_outside := summary.get("unblocked"):
+        named = " or ".join(summary["blocking"])
+        lines.append(f"{counted(n_outside, 'document')} without a value in {named}")
+    return lines
 
 
 def _condition(summary: Mapping[str, Any]) -> str:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from neardup.cli.call import (
-    Call,
-    TableOutput,
-    describe_ids,
-    describe_preset,
-    describe_recall,
-    ending,
-    note_empty,
-)
+from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import argument, job_command
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
@@ -132,24 +123,29 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     if call.is_on_spark:
         key = key_with_index("search", options, index, folder, inputs=sources)
     with call.working(output.place, key) as workspace, call.display:
-        start = time.perf_counter()
         engine, shared = call.engine_within(workspace), handle.share(index)
         result: Any
         if is_of_documents:
             result = search_documents(engine, shared, sources, options)
-            lines = _report_documents(result.summary, index.n_documents)
+            lines = _report_documents(result.summary)
         else:
             result = search_passages(engine, shared, sources, options)
-            lines = _report(result.summary, index.scheme.min_tokens, index.n_documents)
-        lines.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
+            lines = [
+                f"{counted(result.summary['passages'], 'passage')} {_for_queries(result.summary)}",
+                f"a passage at the threshold is found{describe_recall(result.summary)}",
+            ]
         output.write(result)
-    output.print_result(result.summary, *lines)
+    output.print_result(result.summary, *lines, *ending(result.summary, output))
 
 
-def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]:
+def _for_queries(summary: Mapping[str, Any]) -> str:
+    queries = counted(summary["queries"], "query", "queries")
+    return f"for {summary['found_queries']:,} of {queries}"
+
+
+def _report_documents(summary: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
-        f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
+        f"{counted(summary['matches'], 'document')} {_for_queries(summary)}, {summary['measure']} "
         + (f"{summary['threshold']:g} or more" if summary["threshold"] else "above 0"),
         f"a document {_at_least(summary)} is found with probability "
         f"{summary['predicted_recall']:.4f}",
@@ -160,9 +156,7 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
             f"{counted(n, 'query has', 'queries have')} fewer than {summary['top']:,}: other "
             f"documents {or_below}share no band, and how similar those are is not known"
         )
-    lines += describe_ids(summary)
-    empty = note_empty(summary["empty_queries"], "similar to nothing", "query", "queries")
-    return lines + ending(summary, empty, nothing=_note_nothing(summary, n_documents))
+    return lines
 
 
 def _at_least(summary: Mapping[str, Any]) -> str:
@@ -170,35 +164,3 @@ def _at_least(summary: Mapping[str, Any]) -> str:
         return "at the threshold"
     least = f"of similarity {summary['least_similarity']:g}"
     return f"{least}, the least that was found," if summary["matches"] else least
-
-
-def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> list[str]:
-    n_short, n_empty = summary["short_queries"], summary["empty_queries"]
-    lines = [
-        f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
-        f"{counted(summary['queries'], 'query', 'queries')}",
-        f"a passage at the threshold is found{describe_recall(summary)}",
-        *describe_preset(summary),
-    ]
-    lines += describe_ids(summary)
-    if n_short:
-        lines.append(
-            f"{counted(n_short, 'query', 'queries')} shorter than {min_tokens} tokens, for which "
-            f"only passages of {min_tokens} or more are found; an index of a smaller --min-tokens "
-            "finds shorter ones"
-        )
-    remedy = (
-        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
-        "`neardup align` parts of queries"
-    )
-    empty = note_empty(n_empty, "similar to nothing", "query", "queries")
-    nothing = _note_nothing(summary, n_documents, remedy)
-    return lines + ending(summary, empty, nothing=nothing)
-
-
-def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:
-    if not summary["queries"]:
-        return "" if summary["skipped_rows"] else "QUERY has no rows, so there was nothing to find"
-    if not n_documents:
-        return "DIR has no documents; `neardup index add` adds some"
-    return "" if summary["found_queries"] else remedy

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup.cli.call import (
-    Call,
-    TableOutput,
-    describe_ids,
-    ending,
-    hold,
-    note_empty,
-    note_single,
-    written,
-)
+from neardup.cli.call import Call, TableOutput, ending, hold
 from neardup.cli.command import INPUTS, TargetType, argument, job_command
 from neardup.options.choices import Representative
 from neardup.options.documents import ClusterOptions, EstimateOptions, SketchOptions
 from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
 from neardup.options.option import but, no_effect, option
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.files.destinations import Target
-
 
 _EPILOG = """\b
 Examples:
@@ -86,21 +73,13 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
         "id_column_by_default": summary["id_column_by_default"],
         "scheme": summary["scheme"],
     }
-    call.print_result(facts, *_report(summary, output, size))
-
-
-def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
-    n = summary["documents"]
-    each = f", {size / n:,.0f} a document" if n else ""
-    lines = [f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}"]
-    ngram = summary["scheme"].get("ngram", 1)
-    lines += describe_ids(summary)
-    lines += ending(
-        summary,
-        note_empty(summary["empty_documents"], "similar to nothing"),
-        note_single(summary["single_shingle_documents"], ngram),
+    each = f", {size / n:,.0f} a document" if (n := summary["documents"]) else ""
+    call.print_result(
+        facts,
+        f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}",
+        *ending(summary),
+        f"written to {output}, {size:,} bytes{each}",
     )
-    return [*lines, f"written to {output}, {size:,} bytes{each}"]
 
 
 _ESTIMATE_EPILOG = """\b
@@ -154,7 +133,8 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
             options = given.part(EstimateOptions)
             result = estimate_files(sketches, other, options, call.runner, budget)
         output.write(result)
-        output.print_result(result.summary, _report_estimates(result.summary, output))
+        lines = [*_report_estimates(result.summary), *ending(result.summary, output)]
+        output.print_result(result.summary, *lines)
         return
     if other is not None:
         raise no_effect("B", "with clusters", "leave out clusters", "clusters")
@@ -166,19 +146,18 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
             sketches, given.threshold or "0.5", given.clusters, call.runner, budget
         )
     output.write(clusters)
-    output.print_result(clusters.summary, _report_clusters(clusters.summary, output))
-
-
-def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
-    return (
-        f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
+    summary = clusters.summary
+    output.print_result(
+        summary,
+        f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}",
         f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
         f"{summary['threshold']:g}, {summary['single_documents']:,} of a single document, the "
-        f"largest of {summary['largest_cluster']:,}\n{written(summary, output)}"
+        f"largest of {summary['largest_cluster']:,}",
+        *ending(summary, output),
     )
 
 
-def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
+def _report_estimates(summary: Mapping[str, Any]) -> list[str]:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     asked = []
     if summary["threshold"] is not None:
@@ -203,6 +182,4 @@ def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
             "samples: not enough information; a larger --size, or a smaller --modulus or "
             "--compression, tells more"
         )
-    elif not summary["pairs"] and summary["threshold"] is not None:
-        lines.append("nothing is similar: a lower --threshold, or none, shows more")
-    return "\n".join([*lines, written(summary, output)])
+    return lines
