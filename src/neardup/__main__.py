@@ -15,10 +15,7 @@ def main() -> None:
         from neardup.cli import main as run
 
         run()
-    except (KeyboardInterrupt, RuntimeError) as error:
-        # Python 3.11 wraps an interrupt that comes while a class is made.
-        if KeyboardInterrupt not in (type(error), type(error.__cause__)):
-            raise
+    except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
 

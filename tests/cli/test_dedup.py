@@ -35,7 +35,7 @@ def test_dedup__report(run, write_file):
         "similar: jaccard >= 0.8 over words 5-grams; 16 bands of 6 rows find a pair at the "
         "threshold with probability 0.9923"
     )
-    assert third == "1 document without tokens, kept"
+    assert third == "1 document without tokens, similar to nothing"
     assert fourth == "1 document shorter than 5 tokens, similar only to equal ones"
     assert last.startswith("written to out in ")
 
@@ -43,7 +43,7 @@ def test_dedup__report(run, write_file):
 def test_dedup__only_empty_documents(run, here, write_file, verify):
     write_file("a.jsonl", b'{"text": ""}\n{"text": "  "}\n{"text": "?!"}\n')
     outcome = run("dedup", "a.jsonl", "-o", "out")
-    assert outcome.out.splitlines()[2] == "3 documents without tokens, kept"
+    assert outcome.out.splitlines()[2] == "3 documents without tokens, similar to nothing"
     assert verify(here / "out", {"a.jsonl:1": "", "a.jsonl:2": " ", "a.jsonl:3": "?"}) == [True] * 3
 
 

@@ -34,9 +34,8 @@ def index(run, write_file) -> str:
     first, *others = outcome.out.splitlines()
     assert first.startswith("4 documents with 14 tokens added to idx in ")
     assert others == [
-        "1 document without tokens, never found",
-        "1 document with fewer tokens than --min-tokens, never found; a smaller number includes "
-        "them",
+        "1 document without tokens, similar to nothing",
+        "1 document shorter than --min-tokens",
     ]
     return "idx"
 
@@ -71,7 +70,7 @@ def test_build__without_input(run, fails, write_file, kind):
     """It makes an index to which documents can be added, and refuses what would do nothing."""
     outcome = run("index", "build", "idx", "--kind", kind)
     assert outcome.code == 0
-    assert outcome.out == f"idx is an index of {kind}, of which there are none yet\n"
+    assert outcome.out == f"idx is an empty index of {kind}\n"
     found = info(run)
     assert (found["documents"], found["segments"]) == (0, 0)
     summary = json.loads(run("index", "build", "other", "--kind", kind, "--json").out)

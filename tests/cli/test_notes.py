@@ -34,7 +34,7 @@ def notes(run, *arguments: object) -> list[str]:
 
 def test_dedup(run, rows):
     assert notes(run, "dedup", "texts.jsonl", "-o", "out") == [
-        "2 documents without tokens, kept",
+        "2 documents without tokens, similar to nothing",
         f"2 documents shorter than 5 tokens, {SHORT}",
         "2 bad rows skipped; skipped/ has them, skipped.parquet says why",
     ]
@@ -80,15 +80,13 @@ def test_index_and_search(run, rows):
     for command in (["build", "--min-tokens", "4"], ["add", "--id-column", "text"]):
         outcome = notes(run, "index", command[0], "idx", "texts.jsonl", *command[1:])
         assert outcome == [
-            "2 documents without tokens, never found",
-            "2 documents with fewer tokens than --min-tokens, never found; a smaller number "
-            "includes them",
+            "2 documents without tokens, similar to nothing",
+            "2 documents shorter than --min-tokens",
             "2 bad rows skipped; --json lists them",
         ]
     assert notes(run, "search", "idx", "texts.jsonl", "-o", "a.csv") == [
-        "2 queries shorter than 4 tokens, for which only passages of 4 or more are found; an "
-        "index of a smaller --min-tokens finds shorter ones",
-        "2 queries without tokens, similar to nothing",
+        "2 documents without tokens, similar to nothing",
+        "2 documents shorter than --min-tokens",
         "2 bad rows skipped; --json lists them",
     ]
 
@@ -110,9 +108,8 @@ def test_align(run, rows):
     ]
     arguments = ("align", "names.jsonl", "--against", "texts.jsonl", "--overwrite", *options[:4])
     assert notes(run, *arguments) == [
-        "3 documents of INPUT and 2 of OTHER shorter than 6 tokens; a smaller --min-tokens finds "
-        "passages of them",
-        "2 documents without tokens, in no passage",
+        "2 documents without tokens, similar to nothing",
+        "5 documents shorter than 6 tokens",
         "4 bad rows skipped; --json lists them",
     ]
 

@@ -190,15 +190,8 @@ def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatc
     assert read_tree(here) == before
 
 
-def while_a_class_is_made() -> RuntimeError:
-    error = RuntimeError("Error calling __set_name__")
-    error.__cause__ = KeyboardInterrupt()
-    return error
-
-
 ENDINGS = [
     (KeyboardInterrupt, 130, "interrupted"),
-    (while_a_class_is_made(), 130, "interrupted"),
     (neardup.cli._TerminatedError, 143, "terminated"),
     (MemoryError, 1, "error: out of memory"),
 ]

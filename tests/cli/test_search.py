@@ -57,9 +57,8 @@ def test_search__formats_and_report(run, here):
     assert report[:-1] == [
         "1 passage for 1 of 3 queries",
         "a passage at the threshold is found with probability 0.9949",
-        "1 query shorter than 4 tokens, for which only passages of 4 or more are found; an index "
-        "of a smaller --min-tokens finds shorter ones",
-        "1 query without tokens, similar to nothing",
+        "1 document without tokens, similar to nothing",
+        "1 document shorter than --min-tokens",
     ]
     assert report[-1].startswith("written to hits.jsonl in ")
     rows = [json.loads(line) for line in (here / "hits.jsonl").read_text().splitlines()]

@@ -119,23 +119,14 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(f"error: {_one_line(str(error))}", err=True)
         return 1
     except MemoryError:
-        click.echo(
-            "error: out of memory. A higher threshold, fewer edits or a "
-            "smaller input need less; --limit of `neardup pairs` ends a run with too many pairs"
-            f"{_way_on()}",
-            err=True,
-        )
+        click.echo(f"error: out of memory; a smaller --memory needs less{_way_on()}", err=True)
         return 1
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted()
-    except RuntimeError as error:
-        # Python 3.11 raises this for an interrupt while it makes a class, when a module is loaded.
-        if not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        return _interrupted()
+        click.echo(f"interrupted{_way_on()}", err=True)
+        return 130
     except _TerminatedError:
         click.echo(f"terminated{_way_on()}", err=True)
         return 143
@@ -147,11 +138,6 @@ def run(arguments: list[str] | None = None) -> int:
         discard_standard_output()
         return 0
     return result if isinstance(result, int) else 0
-
-
-def _interrupted() -> int:
-    click.echo(f"interrupted{_way_on()}", err=True)
-    return 130
 
 
 def _way_on(message: str = "") -> str:

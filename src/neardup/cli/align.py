@@ -20,6 +20,8 @@ from neardup.options.option import but, no_effect, option
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
 
+# Below this probability a line names the option that finds more.
+_FEW = 0.9
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
@@ -115,7 +117,8 @@ def _report(summary: Mapping[str, Any]) -> list[str]:
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
         f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
-        f"tokens at the threshold is found{describe_recall(summary)}",
+        f"tokens at the threshold is found{describe_recall(summary)}"
+        f"{'; --recall 0.9 finds more' if summary['predicted_recall'] < _FEW else ''}",
     ]
     if n_frequent := summary["frequent_windows"]:
         lines.append(

@@ -116,9 +116,9 @@ def _report(summary: Mapping[str, Any], *, index: Path | None, is_new: bool) -> 
         f"{summary['documents_removed']:,} removed "
         f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
     ]
-    if n_against := summary["against_documents"]:
+    if summary["against_documents"] or index is not None:
         lines.append(
-            f"against {counted(n_against, 'document')}: "
+            f"against {counted(summary['against_documents'], 'document')}: "
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT"
         )

@@ -32,7 +32,6 @@ from neardup.options.kinds import (
     Documents,
     Encoding,
     FunctionOrFlag,
-    Host,
     Location,
     PathOrUrl,
     Seconds,
@@ -481,7 +480,6 @@ class ServeOptions(CommandOptions):
 
     host: str = option(
         "Address to listen at.",
-        Host(),
         default="127.0.0.1",
         more="An address that other machines reach needs --token-file.",
         metavar="ADDRESS",

@@ -13,9 +13,10 @@ same fields.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from inspect import get_annotations
 from types import NoneType
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform, get_args, get_origin
 
@@ -23,9 +24,6 @@ from neardup.errors import InvalidParameterError
 from neardup.options.kinds import Choice, Documents, Flag, Kind, Switch, Text
 
 OptionsT = TypeVar("OptionsT", bound="Options")
-
-# The default of an option that must be given.
-REQUIRED = object()
 
 # Place in the docstring of a class where its options are listed.
 _LISTED = "{options}"
@@ -93,14 +91,8 @@ class Option:
         # Defaults are values as they are checked, and most options have theirs.
         return value if _is_equal(value, self.default) else self.kind.checked(self.name, value)
 
-    def given(self, value: Any) -> Any:
-        """Return a checked value other than None."""
-        return self.kind.checked(self.name, value)
 
-
-def option(
-    like: str | Option, kind: Kind | None = None, *, default: Any = REQUIRED, **others: Any
-) -> Any:
+def option(like: str | Option, kind: Kind | None = None, *, default: Any, **others: Any) -> Any:
     """Declare an option by its help or by another option."""
     if kind is not None:
         others["kind"] = kind
@@ -108,46 +100,47 @@ def option(
     return declared.but(default=default)
 
 
-class _Signature:
-    """The signature of a class of options, made on demand."""
+class _OnDemand:
+    """A class attribute that is made of the class when it is read."""
+
+    def __init__(self, make: Callable[[type[Options]], Any]) -> None:
+        self._make = make
 
     def __get__(self, _: object, cls: type[Options]) -> Any:
-        from inspect import Parameter, Signature
-
-        return Signature(
-            [
-                Parameter(
-                    option.name,
-                    Parameter.KEYWORD_ONLY,
-                    default=Parameter.empty if option.default is REQUIRED else option.default,
-                    annotation=option.type,
-                )
-                for option in cls.known.values()
-            ]
-        )
+        return self._make(cls)
 
 
-class _Docstring:
-    """The docstring of a class, with options added on demand."""
+def _signature(cls: type[Options]) -> Any:
+    from inspect import Parameter, Signature
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    return Signature(
+        [
+            Parameter(
+                option.name,
+                Parameter.KEYWORD_ONLY,
+                default=option.default,
+                annotation=option.type,
+            )
+            for option in cls.known.values()
+        ]
+    )
 
-    def __get__(self, _: object, cls: type[Options]) -> str:
-        from textwrap import fill
 
-        indent, listed = " " * 8, []
-        for option in cls.known.values():
-            parts = [option.help, option.more]
-            if isinstance(option.kind, Choice):
-                parts.append(f"One of {', '.join(option.kind.values)}.")
-            parts.append(option.usual and f"None: {option.usual}.")
-            words = " ".join(filter(None, parts))
-            words = words.replace("INPUT", "data").replace("OTHER", "against")
-            words = re.sub(r"--([a-z-]+)", lambda flag: flag[1].replace("-", "_"), words)
-            text = fill(words, 96, initial_indent=indent, subsequent_indent=indent)
-            listed.append(f"{option.name}\n{text}")
-        return self._text.replace(_LISTED, "\n    ".join(listed))
+def _docstring(text: str, cls: type[Options]) -> str:
+    from textwrap import fill
+
+    indent, listed = " " * 8, []
+    for option in cls.known.values():
+        parts = [option.help, option.more]
+        if isinstance(option.kind, Choice):
+            parts.append(f"One of {', '.join(option.kind.values)}.")
+        parts.append(option.usual and f"None: {option.usual}.")
+        words = " ".join(filter(None, parts))
+        words = words.replace("INPUT", "data").replace("OTHER", "against")
+        words = re.sub(r"--([a-z-]+)", lambda flag: flag[1].replace("-", "_"), words)
+        described = fill(words, 96, initial_indent=indent, subsequent_indent=indent)
+        listed.append(f"{option.name}\n{described}")
+    return text.replace(_LISTED, "\n    ".join(listed))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
@@ -165,12 +158,12 @@ class Options:
     differs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     heading: ClassVar[str] = ""
     in_python: ClassVar[frozenset[str]] = frozenset()
-    __signature__: ClassVar[Any] = _Signature()
+    __signature__: ClassVar[Any] = _OnDemand(_signature)
 
     def __init_subclass__(cls) -> None:
-        inherited = dict.fromkeys(name for base in cls.__bases__ for name in _known(base))
+        inherited = [name for base in cls.__bases__ for name in getattr(base, "known", ())]
         cls.changes = {}
-        for name, annotation in _annotations(cls).items():
+        for name, annotation in get_annotations(cls, eval_str=True).items():
             value = vars(cls).get(name)
             if isinstance(value, Option):
                 # A kind that was not given follows from the type.
@@ -180,36 +173,31 @@ class Options:
                 if name in inherited:
                     # It stays below the heading of the class that declared it first.
                     del change["heading"]
-                cls.changes[name] = change
-            elif name in inherited:
+            else:
                 # Another default, or a narrower type.
-                cls.changes[name] = {"default": value, "type": annotation}
+                change = {"default": value, "type": annotation}
                 if value is not None:
-                    cls.changes[name]["usual"] = ""
-        added = dict.fromkeys(name for name in cls.changes if name not in inherited)
+                    change["usual"] = ""
+            cls.changes[name] = change
+        own = [name for name in cls.changes if name not in inherited]
         for name, change in vars(cls).get("differs", {}).items():
             cls.changes[name] = {**cls.changes.get(name, {}), **change}
-        cls.known = {name: Option("") for name in (*added, *inherited)}
+        cls.known = {name: Option("") for name in (*own, *inherited)}
         for base in reversed(cls.__mro__):
             for name, change in vars(base).get("changes", {}).items():
                 cls.known[name] = cls.known[name].but(**change)
         if cls.__doc__ and _LISTED in cls.__doc__:
-            cls.__doc__ = _Docstring(cls.__doc__)  # type: ignore[assignment]
+            cls.__doc__ = _OnDemand(partial(_docstring, cls.__doc__))  # type: ignore[assignment]
 
     def __init__(self, **given: Any) -> None:
-        known = self.known
         # An option that is None counts as not given.
         chosen = self.usual(given)
         given |= {name: value for name, value in chosen.items() if given.get(name) is None}
-        values = {name: given.pop(name, option.default) for name, option in known.items()}
+        for name, option in self.known.items():
+            vars(self)[name] = option.checked(given.pop(name, option.default))
         if given:
             message = f"{type(self).__name__}() has no option {next(iter(given))!r}"
             raise TypeError(message)
-        for name, value in values.items():
-            if value is REQUIRED:
-                message = f"{type(self).__name__}() needs the option {name!r}"
-                raise TypeError(message)
-        vars(self).update((name, known[name].checked(value)) for name, value in values.items())
         self.check_together()
 
     @classmethod
@@ -279,19 +267,6 @@ def merge(kind: type[OptionsT], /, *groups: Options | None, **own: Any) -> Optio
 def _is_equal(value: Any, default: Any) -> bool:
     # Tables compare element by element.
     return value is default or (type(value) is type(default) and bool(value == default))
-
-
-def _annotations(cls: type) -> dict[str, Any]:
-    module = vars(sys.modules[cls.__module__])
-    return {
-        name: eval(annotation, module) if isinstance(annotation, str) else annotation
-        for name, annotation in cls.__annotations__.items()
-    }
-
-
-def _known(base: type) -> Mapping[str, Option]:
-    known: Mapping[str, Option] = getattr(base, "known", {})
-    return known
 
 
 def _kind_of(annotation: Any) -> Kind:

@@ -136,7 +136,7 @@ class PresetOptions(Options):
         name = given.get("preset")
         if name is None:
             return {}
-        cls.known["preset"].given(name)
+        cls.known["preset"].checked(name)
         row = cls.row(PRESETS[name], given)
         return {key: value for key, value in row.items() if key in cls.known}
 

@@ -233,7 +233,7 @@ def count_workers(workers: int | None) -> int:
     """Check a worker number, one per usable core for None."""
     if workers is None:
         return len(os.sched_getaffinity(0))
-    number: int = WorkerOptions.known["workers"].given(workers)
+    number: int = WorkerOptions.known["workers"].checked(workers)
     return number
 
 

@@ -197,7 +197,7 @@ class Selection(Result):
         WriteError
             If writing fails; partial output is removed as far as possible.
         """
-        FolderOptions.known["format"].given(format)
+        FolderOptions.known["format"].checked(format)
         has_rows = format != "none"
         if format in ("jsonl", "parquet"):
             check_conversion(self._documents.sources, format)

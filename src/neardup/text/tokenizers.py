@@ -589,7 +589,7 @@ def make_tokenizer(
     InvalidParameterError for an unknown name, ReadError if the file cannot be read,
     MissingExtraError without the package ``tokenizers`` for it.
     """
-    TokenOptions.known["tokenizer"].given(tokenizer)
+    TokenOptions.known["tokenizer"].checked(tokenizer)
     if callable(tokenizer):
         return FunctionTokenizer(tokenizer, normalisation)
     named = named_tokenizer(tokenizer)

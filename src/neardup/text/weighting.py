@@ -61,8 +61,8 @@ class Weighting:
     idf: InverseFrequency = "unary"
 
     def __post_init__(self) -> None:
-        _TF.given(self.tf)
-        _IDF.given(self.idf)
+        _TF.checked(self.tf)
+        _IDF.checked(self.idf)
 
     @property
     def counts_only(self) -> bool:

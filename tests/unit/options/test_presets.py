@@ -47,7 +47,7 @@ def test_presets__are_options_of_the_job(job):
         assert row
         assert job(preset=name) == job(**row, preset=name)
         for key, value in row.items():
-            assert job.known[key].given(value) == value
+            assert job.known[key].checked(value) == value
 
 
 @each_of("job", JOBS)
