@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import neardup
-from neardup.service.requests import TokenFile
+from neardup.service.requests import read_tokens
 from tests.browser.rules import WINDOWS, check_keyboard, check_page
 from tests.service.conftest import TOKEN, start_service
 
@@ -145,7 +145,7 @@ def test_token(browse, tmp_path):
     path.write_text(f"{TOKEN}\n")
     path.chmod(0o600)
     neardup.DocumentIndex.create(tmp_path / "docs").add([{"id": "a", "text": "some text"}])
-    for running in start_service([str(tmp_path / "docs")], tokens=TokenFile(path)):
+    for running in start_service([str(tmp_path / "docs")], tokens=read_tokens(path)):
         asked = waiting("!$('sign-in').hidden")
         enter = f"($('token').value = '{TOKEN}', $('sign-in').requestSubmit(), 1)"
         seen = browse(f"{running.url}/", asked, enter, READY, *submit("browse"), SEEN)

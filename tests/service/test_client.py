@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ServiceError
-from neardup.service.requests import TokenFile
+from neardup.service.requests import read_tokens
 from tests.service.conftest import PASSAGE, TOKEN
 
 
@@ -56,7 +56,7 @@ def test_connect__something_else_is_there():
 
 
 def test_token(start, token_file):
-    running = start(tokens=TokenFile(token_file))
+    running = start(tokens=read_tokens(token_file))
     assert len(neardup.connect(running.url, TOKEN, index="docs")) == 4
     for token, message in ((None, "a token is needed"), ("wrong", "the token is unknown")):
         with pytest.raises(ServiceError, match=message) as caught:

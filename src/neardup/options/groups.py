@@ -489,8 +489,7 @@ class ServeOptions(CommandOptions):
         "File with one token per line; other requests are refused.",
         Location(is_file=True),
         default=None,
-        more="Each has role=read or role=write, and name=NAME for the log. The file is read again "
-        "when it changes.",
+        more="Each has role=read or role=write, and name=NAME for the log.",
     )
     writable: bool = option("Allow requests to insert and remove documents.", default=False)
     max_body: Any = option(

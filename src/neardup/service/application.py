@@ -40,8 +40,9 @@ from neardup.service.requests import (
     Bodies,
     Grant,
     Problem,
-    TokenFile,
+    find_grant,
     problem_of,
+    read_tokens,
 )
 from neardup.service.served_index import (
     METRICS_TYPE,
@@ -90,7 +91,7 @@ class Service:
     def __init__(
         self,
         indexes: Sequence[ServedIndex],
-        tokens: TokenFile | None = None,
+        tokens: Sequence[Grant] | None = None,
         *,
         max_body: int = MAX_BODY,
         max_seconds: float = 30.0,
@@ -137,26 +138,31 @@ class Service:
             _check_write(target, grant)
         if operation.path == "/ready" and not self.is_ready:
             raise Problem(503, "the service is starting")
-        with self.bodies.reader() as reader:
-            asked = None
-            if operation.has_body:
-                assert operation.asked is not None
-                asked = await reader.read(request, operation.asked)
-            elif operation.asked is not None:
-                asked = _parameters(request, operation.asked)
-            try:
-                with anyio.fail_after(self.seconds), self._running(operation.work):
-                    return await self._run(operation, target, asked, request)
-            except TimeoutError:
-                message = (
-                    f"the operation took longer than {self.seconds:g} s and was ended; send less "
-                    "at a time, or raise --max-seconds of `neardup serve`"
-                )
-                raise Problem(504, message) from None
-            except UNREADABLE as error:
-                if operation.is_of_index:
-                    target.note_unreadable(error)
-                raise
+        if operation.asked is None:
+            return await self._run_in_time(operation, target, None, request)
+        if not operation.has_body:
+            asked = _parameters(request, operation.asked)
+            return await self._run_in_time(operation, target, asked, request)
+        async with self.bodies.read(request, operation.asked) as asked:
+            return await self._run_in_time(operation, target, asked, request)
+
+    async def _run_in_time(
+        self, operation: Operation, target: Any, asked: Any, request: Request
+    ) -> Response:
+        running = self.metrics.running.labels(operation.work).track_inprogress()
+        try:
+            with anyio.fail_after(self.seconds), running:
+                return await self._run(operation, target, asked, request)
+        except TimeoutError:
+            message = (
+                f"the operation took longer than {self.seconds:g} s and was ended; send less "
+                "at a time, or raise --max-seconds of `neardup serve`"
+            )
+            raise Problem(504, message) from None
+        except UNREADABLE as error:
+            if operation.is_of_index:
+                target.note_unreadable(error)
+            raise
 
     async def _run(
         self, operation: Operation, target: Any, asked: Any, request: Request
@@ -191,9 +197,6 @@ class Service:
             yield
             tasks.cancel_scope.cancel()
         self.log.event("stopped")
-
-    def _running(self, work: str) -> Any:
-        return self.metrics.running.labels(work).track_inprogress()
 
 
 def _check_write(served: ServedIndex, grant: Grant) -> None:
@@ -382,11 +385,8 @@ class Frame:
         tokens = self._service.tokens
         if tokens is None or path in _WITHOUT_TOKEN:
             return EVERYTHING
-        if changed := tokens.refresh():
-            event = "tokens read again" if changed is True else f"tokens not read: {changed}"
-            self._service.log.event(event)
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        grant = tokens.grant_of(token.strip()) if scheme.lower() == b"bearer" else None
+        grant = find_grant(tokens, token.strip()) if scheme.lower() == b"bearer" else None
         if grant is None:
             message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
             if token:
@@ -412,7 +412,7 @@ _SWITCH_SECONDS = 0.0005
 
 def open_service(folders: Sequence[str], options: ServeOptions) -> Service:
     """Check the options, and open the indexes."""
-    tokens = None if options.token_file is None else TokenFile(options.token_file)
+    tokens = None if options.token_file is None else read_tokens(options.token_file)
     check_address(options.host, has_tokens=tokens is not None)
     indexes: list[ServedIndex] = open_all(folders, options.tokenizer, is_writable=options.writable)
     return Service(

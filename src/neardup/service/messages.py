@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 _LARGEST = 2**63 - 1
@@ -261,21 +260,10 @@ class ProblemDetails(Struct):
     error: str
 
 
-_CHOICE = re.compile(r"Invalid enum value .* - at `\$\.(\w+)`", re.DOTALL)
 # Fields that are data; a wrong value of any other is a wrong parameter.
 _DATA = re.compile(r"`\$\.(id|ids|text|queries|documents|columns|a|b)\b")
 
 
-def misfit_of(error: Exception, asked: Any) -> tuple[str, str]:
-    """Return a body's mismatch and the class of its error."""
-    words = str(error)
-    name = "InvalidInputError" if _DATA.search(words) else "InvalidParameterError"
-    if (match := _CHOICE.fullmatch(words)) is not None:
-        info: Any = msgspec.inspect.type_info(asked)
-        kind = next(field.type for field in info.fields if field.encode_name == match[1])
-        kinds = getattr(kind, "types", (kind,))
-        values = [value for one in kinds for value in getattr(one, "values", ())]
-        words = f"{words}, which must be one of {', '.join(map(repr, values))}"
-    elif words.startswith("Object contains unknown field") and issubclass(asked, NewDocument):
-        words = f"{words}; columns of the index go into one object, `columns`"
-    return words, name
+def error_of_misfit(misfit: str) -> str:
+    """Return the name of the error of a body that does not fit."""
+    return "InvalidInputError" if _DATA.search(misfit) else "InvalidParameterError"

@@ -245,35 +245,6 @@ _DESCRIPTION = (
     "Finds documents and passages that are similar to a text, in indexes that `neardup index build`"
     " makes. Every similarity is verified exactly."
 )
-_STATUSES = {
-    400: "The body is not JSON, or ended early.",
-    401: "The token is missing or unknown.",
-    403: "The index is served for reading, or the token has the role read.",
-    404: "The index or the document does not exist.",
-    408: "The body did not arrive in time.",
-    409: "A document with this id exists.",
-    413: "The body is too large, or the operation needs too much memory.",
-    415: "The body is not sent as JSON.",
-    421: "The service does not answer under this host name.",
-    422: "A field or a parameter is wrong.",
-    500: "The index cannot be read or written.",
-    503: "The service is busy, or an index cannot be read.",
-    504: "The operation took too long.",
-    507: "The disk is full.",
-}
-
-
-def _statuses_of(operation: Operation) -> list[int]:
-    statuses = {503} if operation.path != "/health" else set()
-    if operation.path.startswith("/v1"):
-        statuses |= {401, 413, 421, 422, 500, 504}
-    if operation.is_of_index:
-        statuses |= {404}
-    if operation.has_body:
-        statuses |= {400, 408, 415}
-    if operation.role == "write":
-        statuses |= {403, 409, 507}
-    return sorted(statuses)
 
 
 @cache
@@ -286,7 +257,10 @@ def describe() -> bytes:
     )
     by_type = dict(zip(named, schemas, strict=True))
     by_type[bytes] = {"type": "string", "format": "binary"}
-    problem = {"content": {PROBLEM_TYPE: {"schema": by_type[m.ProblemDetails]}}}
+    problem = {
+        "description": "An error, with its reason as detail.",
+        "content": {PROBLEM_TYPE: {"schema": by_type[m.ProblemDetails]}},
+    }
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         described = _describe(operation, by_type, components)
@@ -297,10 +271,7 @@ def describe() -> bytes:
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": {
-                str(status): {"description": meaning, **problem}
-                for status, meaning in _STATUSES.items()
-            },
+            "responses": {"Problem": problem},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         # A service without a file of tokens needs none.
@@ -317,13 +288,13 @@ def _describe(
         media: {"schema": binary if media == ARROW else by_type[operation.answer]}
         for media in operation.media
     }
-    responses: dict[str, Any] = {"200": {"description": "OK", "content": content}}
-    for status in _statuses_of(operation):
-        responses[str(status)] = {"$ref": f"#/components/responses/{status}"}
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "responses": responses,
+        "responses": {
+            "200": {"description": "OK", "content": content},
+            "default": {"$ref": "#/components/responses/Problem"},
+        },
     }
     parameters = []
     if operation.is_of_index:

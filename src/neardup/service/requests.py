@@ -6,11 +6,10 @@ import asyncio
 import hashlib
 import hmac
 import http
-import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +28,7 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.runs.disk import FULL
-from neardup.service.messages import ProblemDetails, misfit_of
+from neardup.service.messages import ProblemDetails, error_of_misfit
 
 MAX_BODY = 16_000_000
 LARGEST_AT_ONCE = 16
@@ -47,6 +46,9 @@ _STEPS = np.zeros(256, np.int8)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 
+Grow = Callable[[int, int], None]
+
+
 class Bodies:
     """Reader of bodies within a common memory budget.
 
@@ -58,97 +60,89 @@ class Bodies:
         self.most_bytes, self.seconds, self._record = most_bytes, seconds, record
         self._budget, self._held = LARGEST_AT_ONCE * most_bytes, 0
 
+    @asynccontextmanager
+    async def read(self, request: Request, asked: type) -> AsyncIterator[Any]:
+        """Read a body, and hold its memory while its message is used."""
+        with self._growing() as grow:
+            yield _decode(await self._receive(request, grow), asked, grow)
+
     @contextmanager
-    def reader(self) -> Iterator[BodyReader]:
-        """Return a request's reader, freeing its memory at the end."""
-        reader = BodyReader(self)
+    def _growing(self) -> Iterator[Grow]:
+        """Yield a function that takes the memory of a body, unless it is small."""
+        own = 0
+
+        def grow(n_bytes: int, n_values: int) -> None:
+            nonlocal own
+            if n_bytes <= _SMALL_BYTES:
+                return
+            needed = n_bytes * _BYTES_PER_BYTE + n_values * _BYTES_PER_VALUE
+            if self._held + needed - own > self._budget:
+                message = "the bodies of other requests take all the memory for bodies; try again"
+                raise Problem(503, message)
+            self._held += needed - own
+            own = needed
+            self._record(self._held)
+
         try:
-            yield reader
+            yield grow
         finally:
-            self.hold(-reader.n_held)
+            self._held -= own
+            self._record(self._held)
 
-    def hold(self, n_bytes: int) -> None:
-        """Take memory from the budget, or give back negative amounts."""
-        if n_bytes > 0 and self._held + n_bytes > self._budget:
-            message = "the bodies of other requests take all the memory for bodies; try again"
-            raise Problem(503, message)
-        self._held += n_bytes
-        self._record(self._held)
-
-
-class BodyReader:
-    """Reads the body of one request."""
-
-    def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
-        self.n_held = 0
-
-    async def read(self, request: Request, asked: type) -> Any:
-        """Read a body and return the message in it."""
+    async def _receive(self, request: Request, grow: Grow) -> bytearray:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             # A form of another site can send anything but this.
             message = "the body must be JSON: send it with `Content-Type: application/json`"
             raise Problem(415, message)
-        seconds = self._bodies.seconds
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > self.most_bytes:
+            raise self._too_large()
+        # Grows in place: parts that are joined at the end would be there twice.
+        body = bytearray()
         try:
-            async with asyncio.timeout(seconds):
-                body = await self._collect(request)
+            async with asyncio.timeout(self.seconds):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > self.most_bytes:
+                        raise self._too_large()
+                    grow(len(body), 0)
         except TimeoutError:
-            message = f"the body did not arrive within {seconds:g} s; send it faster, or send less"
+            message = (
+                f"the body did not arrive within {self.seconds:g} s; send it faster, or send less"
+            )
             raise Problem(408, message, headers={"connection": "close"}) from None
         except ClientDisconnect:
             raise Problem(400, "the body ended before it was complete") from None
-        self._check(body)
-        try:
-            return msgspec.json.decode(body, type=asked)
-        except msgspec.ValidationError as error:
-            why, name = misfit_of(error, asked)
-            message = f"the body does not fit: {why}; /openapi.json lists the fields"
-            raise Problem(422, message, name) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise Problem(400, f"the body is not JSON: {error}", "InvalidInputError") from None
-
-    async def _collect(self, request: Request) -> bytearray:
-        most = self._bodies.most_bytes
-        declared = request.headers.get("content-length", "")
-        is_too_large = declared.isdecimal() and int(declared[:20]) > most
-        # Grows in place: parts that are joined at the end would be there twice.
-        body = bytearray()
-        if not is_too_large:
-            async for part in request.stream():
-                body += part
-                if is_too_large := len(body) > most:
-                    break
-                self._grow(len(body), 0)
-        if is_too_large:
-            message = (
-                f"the body is larger than {most:,} bytes; send fewer texts at a time, or raise "
-                "--max-body of `neardup serve`"
-            )
-            raise Problem(413, message, "InvalidInputError")
         return body
 
-    def _check(self, body: bytearray) -> None:
-        """Bound the number and depth of values before decoding."""
-        n_values = body.count(b",") + 1
-        if n_values > _MOST_VALUES:
-            message = f"the body has more than {_MOST_VALUES:,} values; send less at a time"
-            raise Problem(413, message, "InvalidInputError")
-        self._grow(len(body), n_values)
-        if body.count(b"[") + body.count(b"{") <= _MOST_LEVELS:
-            return
+    def _too_large(self) -> Problem:
+        message = (
+            f"the body is larger than {self.most_bytes:,} bytes; send fewer texts at a time, or "
+            "raise --max-body of `neardup serve`"
+        )
+        return Problem(413, message, "InvalidInputError")
+
+
+def _decode(body: bytearray, asked: type, grow: Grow) -> Any:
+    """Return the message in a body, with its values and depth bounded before."""
+    n_values = body.count(b",") + 1
+    if n_values > _MOST_VALUES:
+        message = f"the body has more than {_MOST_VALUES:,} values; send less at a time"
+        raise Problem(413, message, "InvalidInputError")
+    grow(len(body), n_values)
+    if body.count(b"[") + body.count(b"{") > _MOST_LEVELS:
         steps = _STEPS[np.frombuffer(_STRING.sub(b"", body), np.uint8)]
         if len(steps) and np.cumsum(steps, dtype=np.int32).max() > _MOST_LEVELS:
             message = f"the body has more than {_MOST_LEVELS} levels of lists and objects"
             raise Problem(400, message, "InvalidInputError")
-
-    def _grow(self, n_bytes: int, n_values: int) -> None:
-        """Take the memory of a body, unless it is small."""
-        if n_bytes > _SMALL_BYTES:
-            needed = n_bytes * _BYTES_PER_BYTE + n_values * _BYTES_PER_VALUE
-            self._bodies.hold(needed - self.n_held)
-            self.n_held = needed
+    try:
+        return msgspec.json.decode(body, type=asked)
+    except msgspec.ValidationError as error:
+        message = f"the body does not fit: {error}; /openapi.json lists the fields"
+        raise Problem(422, message, error_of_misfit(str(error))) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(400, f"the body is not JSON: {error}", "InvalidInputError") from None
 
 
 # Answers to requests that fail: a status and a message (RFC 9457).
@@ -234,52 +228,13 @@ EVERYTHING = Grant()
 """Grant of every request where the service has no tokens."""
 
 
-class TokenFile:
-    """File of tokens, read again when it changes.
+def read_tokens(path: Path) -> list[Grant]:
+    """Read a file of tokens.
 
     A line is a token, optionally followed by ``role=read`` or ``role=write`` and ``name=NAME``.
     Empty lines and lines that begin with ``#`` are skipped. ReadError or InvalidParameterError if
     the file cannot be read, others may read it, or a line is wrong.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._state = _state_of(path)
-        self._grants = _read_grants(path)
-
-    def refresh(self) -> NeardupError | bool:
-        """Read the file if it has changed, and return whether it has.
-
-        Returns the error of a wrong file, whose former tokens stay.
-        """
-        state = _state_of(self._path)
-        if state == self._state:
-            return False
-        self._state = state
-        try:
-            self._grants = _read_grants(self._path)
-        except NeardupError as error:
-            return error
-        return True
-
-    def grant_of(self, token: bytes) -> Grant | None:
-        """Return the grant of a token in token-independent time."""
-        digest, match = hashlib.sha256(token).digest(), None
-        for grant in self._grants:
-            if hmac.compare_digest(digest, grant.digest):
-                match = grant
-        return match
-
-
-def _state_of(path: Path) -> tuple[int, ...]:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - for every request, without a new object
-    except OSError:
-        return ()
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size
-
-
-def _read_grants(path: Path) -> Sequence[Grant]:
     try:
         mode = path.stat().st_mode
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -294,19 +249,22 @@ def _read_grants(path: Path) -> Sequence[Grant]:
             f"chmod 600 {path}"
         )
         raise InvalidParameterError(message)
-    grants: dict[bytes, Grant] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        grant = _grant_of(line.split(), f"token_file {path}, line {number}")
-        if grant.digest in grants:
-            message = f"token_file {path}, line {number}: the token is there twice; remove one line"
-            raise InvalidParameterError(message)
-        grants[grant.digest] = grant
+    grants = [
+        _grant_of(line.split(), f"token_file {path}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    ]
     if not grants:
         message = f"token_file {path} has no token; {_HOW_TO_MAKE}"
         raise InvalidParameterError(message)
-    return list(grants.values())
+    return grants
+
+
+def find_grant(grants: Sequence[Grant], token: bytes) -> Grant | None:
+    """Return the grant of a token in token-independent time."""
+    digest = hashlib.sha256(token).digest()
+    matches = [grant for grant in grants if hmac.compare_digest(digest, grant.digest)]
+    return matches[0] if matches else None
 
 
 def _grant_of(words: list[str], where: str) -> Grant:
