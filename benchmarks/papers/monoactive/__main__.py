@@ -27,9 +27,10 @@ from benchmarks.papers.monoactive.monoall import (
     seeds_of,
     visit_keys,
 )
-from neardup.kernels.passage import candidates, sweep
+from neardup.kernels.passage import sweep
+from neardup.kernels.passage.segments import SegmentWindows
+from neardup.kernels.types import sealed
 from neardup.passages.plan import least_hits
-from neardup.passages.segment import WindowIndex
 from neardup.passages.windows import (
     WindowLists,
     _by_key,
@@ -237,20 +238,15 @@ def _by_weights(values: Uint64s, queries: list[Uint64s]) -> list[Row]:
     return rows
 
 
-def _index(all_lists: list[WindowLists]) -> WindowIndex:
+def _index(all_lists: list[WindowLists]) -> SegmentWindows:
     """Put the windows of all hash functions together."""
-    firsts = np.concatenate([[0], np.cumsum([len(lists) for lists in all_lists])])
-    key_starts = np.concatenate([[0], np.cumsum([len(lists.keys) for lists in all_lists])])
-    offsets = [lists.offsets[1:] + first for lists, first in zip(all_lists, firsts, strict=False)]
-    wide = [lists.wide_rows + first for lists, first in zip(all_lists, firsts, strict=False)]
-    return WindowIndex(
-        key_starts.astype(np.int64),
-        np.concatenate([lists.keys for lists in all_lists]),
-        np.concatenate([np.zeros(1, np.int64), *offsets]),
-        np.concatenate([lists.starts for lists in all_lists]),
-        np.concatenate([lists.spans for lists in all_lists]),
-        np.concatenate(wide),
-        np.concatenate([lists.wide_spans for lists in all_lists]),
+    return sealed(
+        SegmentWindows(
+            np.cumsum([0, *map(len, all_lists)]),
+            np.concatenate([lists.keys for lists in all_lists]),
+            np.concatenate([lists.starts for lists in all_lists]),
+            np.concatenate([lists.spans for lists in all_lists]),
+        )
     )
 
 
@@ -261,26 +257,16 @@ def _allalign_lists(texts: Occurrences, seed: int) -> WindowLists:
     return _by_key(keys[order], starts, spans)
 
 
-def _sweep_all(index: WindowIndex, keys: Uint64s, hits: int, n_words: int) -> tuple[int, int]:
+def _sweep_all(index: SegmentWindows, keys: Uint64s, hits: int, n_words: int) -> tuple[int, int]:
     """Answer a query as the paper does: a sweep over all windows with one of its min-hashes.
 
     Returns the numbers of windows and of passages found.
     """
     lists: Int64s = np.empty((len(keys), 2), np.int64)
-    candidates.find_lists(keys, index.keys, index.key_starts, index.list_starts, lists)
+    sweep.find_lists(keys, index, lists)
     n_windows = int((lists[:, 1] - lists[:, 0]).sum())
     corners: Int64s = np.empty((4, n_windows), np.int64)
-    n = candidates.windows_in_range(
-        lists,
-        lists[:, 0].copy(),
-        0,
-        n_words,
-        index.starts,
-        index.spans,
-        index.wide_rows,
-        index.wide_spans,
-        corners,
-    )
+    n = sweep.windows_in_range(lists, 0, n_words, index, corners)
     if n < hits:
         return n_windows, 0
     rectangles: Int64s = np.empty((8 * n_windows + 8, 4), np.int64)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.papers.monoactive import ordered_set
 from benchmarks.papers.monoactive.allalign import LARGEST, compiled
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.passage import windows
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.passages.windows import (
@@ -105,9 +105,9 @@ def _visit(
     ends: Any,
 ) -> Any:
     """Visit keys one by one (Algorithm 4); return the numbers of windows and of keys visited."""
-    windows.clear(bits, words, blocks, n_tokens + 2)
-    windows.insert(bits, words, blocks, 0)
-    windows.insert(bits, words, blocks, n_tokens + 1)
+    ordered_set.clear(bits, words, blocks, n_tokens + 2)
+    ordered_set.insert(bits, words, blocks, 0)
+    ordered_set.insert(bits, words, blocks, n_tokens + 1)
     ends[0], ends[n_tokens + 1] = 0, n_tokens + 1
     n_windows, n_keys = 0, 0
     # What is written for each window, so that it costs what it costs an index.
@@ -117,7 +117,7 @@ def _visit(
         for i in range(starts[k], starts[k + 1] - x + 1):
             n_keys += 1
             p, q = np.int64(positions[i]), np.int64(positions[i + x - 1])
-            s = windows.first_from(bits, words, blocks, p)
+            s = ordered_set.first_from(bits, words, blocks, p)
             if ends[s] <= q:
                 continue
             u = _last_to(bits, words, blocks, p - 1)
@@ -129,11 +129,11 @@ def _visit(
                     n_windows += 1
                 if ends[u] < q:
                     break
-                windows.remove(bits, words, blocks, u)
+                ordered_set.remove(bits, words, blocks, u)
                 top, right = np.int64(ends[u]) - 1, u
                 u = _last_to(bits, words, blocks, u - 1)
             ends[p] = q
-            windows.insert(bits, words, blocks, p)
+            ordered_set.insert(bits, words, blocks, p)
     return n_windows, n_keys
 
 
@@ -146,7 +146,7 @@ def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int
     seeds = np.uint64(seed)
     found = _list_values(texts.type_hashes, texts.type_starts, ALL_COPIES, seeds, only_active)
     values, types, copies = found
-    bits = [np.zeros(size, np.uint64) for size in windows.words_needed(n + 3)]
+    bits = [np.zeros(size, np.uint64) for size in ordered_set.words_needed(n + 3)]
     ends = np.empty(n + 3, np.int32)
     order = np.argsort(values)
     counts = _visit(order, types, copies, texts.type_starts, texts.positions, n, *bits, ends)

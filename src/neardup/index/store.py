@@ -49,7 +49,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 RESTORE = "restore the index from a copy, or build it again"
 
 # Grows with each change of the files that an earlier neardup cannot read.
-FORMAT = 6
+FORMAT = 7
 
 _TABLES = f"""
 PRAGMA journal_mode = WAL;

@@ -67,6 +67,9 @@ class AlignmentPlan:
 # text reaches half the similarity of a good copy by chance.
 _OF_THRESHOLD = 700
 
+# Tokens by which an end moves at most; their alignment takes a quarter of a byte per pair.
+_MOST_REACH = 4096
+
 
 class PassageMaker:
     """Make passages of the hits of a text's windows.
@@ -90,7 +93,7 @@ class PassageMaker:
         self._is_once = plan.is_once and not times
         p, q = plan.threshold.as_integer_ratio()
         self._rules = PassageRules(
-            *(p, q, plan.length, times),
+            *(p, q, min(plan.length, _MOST_REACH), times),
             near=plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap,
             min_tokens=plan.min_tokens if times or plan.misses_few else 0,
             least_of_end=_OF_THRESHOLD * p // q,

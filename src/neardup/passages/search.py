@@ -3,7 +3,7 @@
 Candidate starts are found by the rarest tokens (``kernels.passage.lookups``), then by all tokens
 (``kernels.passage.narrowing``). Passages at these starts are compared with the query
 (``kernels.passage.matches``): all of them, or with a recall below 1 only those with enough common
-min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without min-hashes, cost grows with the
+min-hashes (``kernels.passage.sweep``). Without min-hashes, cost grows with the
 square of a query's length, with them about linearly.
 """
 
@@ -20,10 +20,10 @@ from threading import RLock
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.passage import candidates, lookups, matches, narrowing, sweep
+from neardup.kernels.passage import lookups, matches, narrowing, sweep
 from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.matches import PassageChoice
-from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts, SegmentWindows
+from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
 from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
 from neardup.passages.plan import SearchPlan
@@ -138,7 +138,7 @@ class SegmentSearcher:
 
     def forget(self) -> None:
         """Free the memory of searches for later recomputation, thread-safe."""
-        for name in ("_places", "_documents", "_windows"):
+        for name in ("_places", "_documents"):
             vars(self).pop(name, None)
         self._reaches, self._lightest_by_bits = {}, {}
         self._idle = deque()
@@ -327,30 +327,18 @@ class SegmentSearcher:
 
         They are the sub-texts with enough common min-hashes, or all in the ranges of their query.
         """
-        lists: Int64s = np.empty((0, 2), np.int64)
-        if limits.hits:
-            # Only queries with a range need min-hashes.
-            keys = batch.keys_for(np.unique(ranges[:, 0]))
-            lists = np.empty((keys.size, 2), np.int64)
-            ranges = ranges[: candidates.sift_queries(keys, self._windows, limits, lists, ranges)]
+        # Only queries with a range need min-hashes.
+        keys = batch.keys_for(np.unique(ranges[:, 0])) if limits.hits else None
         rows: list[Int64s] = []
 
         def outline(done: int, room: Int64s) -> tuple[Int, Int]:
             rows[:] = [np.empty(_ROWS_OF_REGION * len(room), np.int64) for _ in range(2)]
-            if not limits.hits:
+            if keys is None:
                 return narrowing.join_ranges(
                     ranges, done, limits.min_tokens, self._overlap, room, *rows
                 )
             return sweep.outline_regions(
-                lists,
-                self._scheme.num_perm,
-                ranges,
-                done,
-                self._windows,
-                limits.hits,
-                self._overlap,
-                room,
-                *rows,
+                keys, ranges, done, self.segment.windows, limits.hits, self._overlap, room, *rows
             )
 
         for regions in fill_in_parts(outline, len(ranges), 5):
@@ -407,21 +395,6 @@ class SegmentSearcher:
     @cached_property
     def _longest(self) -> int:
         return int(np.diff(self.segment.offsets).max(initial=0))
-
-    @cached_property
-    def _windows(self) -> SegmentWindows:
-        index = self.segment.windows
-        return sealed(
-            SegmentWindows(
-                index.key_starts,
-                index.keys,
-                index.list_starts,
-                index.starts,
-                index.spans,
-                index.wide_rows,
-                index.wide_spans,
-            )
-        )
 
     @cached_property
     def _places(self) -> Places:

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.files.documents import IdTable, as_text
@@ -16,12 +15,12 @@ from neardup.files.folders import FILES
 from neardup.index.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.index.store import SegmentRecord
 from neardup.kernels.passage import segments
-from neardup.kernels.types import Int
-from neardup.matching.join import number_values
+from neardup.kernels.passage.segments import SegmentWindows
+from neardup.kernels.types import Int, sealed
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.windows import NO_WINDOWS, PassageScheme, WindowLists, count_windows
+from neardup.passages.windows import PassageScheme, WindowLists, count_windows, number_tokens
 from neardup.runs.runner import Runner
-from neardup.tables import AnyArray, Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.tables import AnyArray, Bytes, Int32s, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
 # Buffers for kernel results, whose size is known only afterwards.
@@ -69,22 +68,6 @@ _FILES = pa.field("files", FILES)
 
 
 @dataclass(frozen=True)
-class WindowIndex:
-    """The windows of all hash functions, by key.
-
-    See ``WindowLists``. Function f has the keys ``key_starts[f]`` to ``key_starts[f + 1]``.
-    """
-
-    key_starts: Int64s
-    keys: Uint64s
-    list_starts: Int64s
-    starts: Uint32s
-    spans: npt.NDArray[np.uint16]
-    wide_rows: Int64s
-    wide_spans: Uint32s
-
-
-@dataclass(frozen=True)
 class PassageSegment:
     """An open segment of documents.
 
@@ -94,7 +77,7 @@ class PassageSegment:
     """
 
     name: str
-    make_windows: Callable[[], WindowIndex]
+    make_windows: Callable[[], SegmentWindows]
     vocabulary: Uint64s
     tokens: Int32s
     offsets: Int64s
@@ -112,7 +95,7 @@ class PassageSegment:
     """Frees the memory of mapped files; pages are read again on access."""
 
     @cached_property
-    def windows(self) -> WindowIndex:
+    def windows(self) -> SegmentWindows:
         """The windows of all documents, made on first access."""
         return self.make_windows()
 
@@ -170,20 +153,13 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     return _segment_of(stored, scheme, partial(_windows_in, stored.arrays))
 
 
-def _windows_in(arrays: Mapping[str, AnyArray]) -> WindowIndex:
-    return WindowIndex(
-        arrays["key-starts"],
-        arrays["keys"],
-        arrays["list-starts"],
-        arrays["starts"],
-        arrays["spans"],
-        arrays["wide-rows"],
-        arrays["wide-spans"],
-    )
+def _windows_in(arrays: Mapping[str, AnyArray]) -> SegmentWindows:
+    names = "key-starts", "keys", "starts", "spans"
+    return sealed(SegmentWindows(*(arrays[name] for name in names)))
 
 
 def _segment_of(
-    stored: Segment, scheme: PassageScheme, make_windows: Callable[[], WindowIndex]
+    stored: Segment, scheme: PassageScheme, make_windows: Callable[[], SegmentWindows]
 ) -> PassageSegment:
     table, arrays = stored.table("documents"), stored.arrays
     has_files = _FILES.name in table.column_names
@@ -211,6 +187,8 @@ def _in_one(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array, without copying if possible."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
+
+_NO_WINDOWS = np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty((0, 3), np.uint32)
 
 # Writing a segment: documents, their tokens, and all their windows.
 
@@ -256,7 +234,7 @@ def pending_segment(
     _write_documents(held, block, scheme)
     record = SegmentRecord("pending", len(block), block.n_tokens, 0, 0, 0)
 
-    def make_windows() -> WindowIndex:
+    def make_windows() -> SegmentWindows:
         windows = SegmentInMemory()
         _write_windows(windows, block.tokens, scheme, frequencies, Runner(1))
         return _windows_in(windows.segment(record, _id_type(block)).arrays)
@@ -286,20 +264,14 @@ def _write_windows(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> None:
-    key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
-    wide_rows = [np.empty(0, np.int64)]
-    # The files exist also without hash functions.
-    _append_windows(writer, NO_WINDOWS)
+    key_starts = [0]
+    # The arrays exist also without hash functions.
+    _append_windows(writer, WindowLists(*_NO_WINDOWS))
     for done, lists in enumerate(_all_windows(tokens, scheme, frequencies, runner), 1):
         _append_windows(writer, lists)
-        wide_rows.append(lists.wide_rows + n_windows)
-        list_starts.append(lists.offsets[1:] + n_windows)
-        key_starts.append(key_starts[-1] + len(lists.keys))
-        n_windows += len(lists)
+        key_starts.append(key_starts[-1] + len(lists))
         runner.report("windows", done, scheme.num_perm)
     writer.append("key-starts", np.array(key_starts, np.int64))
-    writer.append("list-starts", np.concatenate(list_starts))
-    writer.append("wide-rows", np.concatenate(wide_rows))
 
 
 def _all_windows(
@@ -317,16 +289,13 @@ def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists)
     writer.append("keys", lists.keys)
     writer.append("starts", lists.starts)
     writer.append("spans", lists.spans)
-    writer.append("wide-spans", lists.wide_spans)
 
 
 def _write_documents(
     writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, scheme: PassageScheme
 ) -> None:
     writer.add_table("documents", _documents_of(block))
-    numbers, frequencies = number_values(block.tokens.values)
-    distinct: Uint64s = np.empty(len(frequencies), np.uint64)
-    distinct[numbers] = block.tokens.values
+    numbers, distinct = number_tokens(block.tokens.values)
     order = np.argsort(distinct)
     ranks: Int32s = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)

@@ -9,25 +9,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
 from neardup.index.index import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
-from neardup.kernels.passage import candidates, lookups, windows
+from neardup.kernels.passage import lookups, windows
 from neardup.kernels.passage.lookups import QueryTokens
 from neardup.kernels.passage.windows import Occurrences, WindowRoom
 from neardup.kernels.sketch import weighted
 from neardup.kernels.types import sealed
-from neardup.matching.join import number_values
 from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions
 from neardup.options.passages import PassageOptions
-from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s, offsets_of
+from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
 from neardup.text.weighting import DocumentFrequencies, Weighting, term_frequencies
-
-Uint16s = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
@@ -141,31 +139,23 @@ _LEAST_ROOM, _ROOM, _SPARE_ROOM = 2, 2, 1 << 16
 class WindowLists:
     """All windows of texts under one hash function, by key.
 
-    ``keys`` ascend; the windows of key k are rows ``offsets[k]`` to ``offsets[k + 1]``. A window is
-    the sub-texts that start at tokens a to b and end at c to d, both inclusive: ``starts`` are a,
-    counted through all texts, ascending within a key; ``spans`` are b - a, c - b and d - c, 65,535
-    if wider: these rows are in ``wide_rows``, and their three spans in ``wide_spans``.
+    A window is the sub-texts that start at tokens a to b and end at c to d, both inclusive.
+    ``keys`` ascend; ``starts`` are a, counted through all texts, and ascend within a key; ``spans``
+    are b - a, c - b and d - c.
     """
 
     keys: Uint64s
-    offsets: Int64s
     starts: Uint32s
-    spans: Uint16s
-    wide_rows: Int64s
-    wide_spans: Uint32s
+    spans: Uint32s
 
     def __len__(self) -> int:
-        return len(self.starts)
+        return len(self.keys)
 
 
-NO_WINDOWS = WindowLists(
-    np.empty(0, np.uint64),
-    np.zeros(1, np.int64),
-    np.empty(0, np.uint32),
-    np.empty((0, 3), np.uint16),
-    np.empty(0, np.int64),
-    np.empty((0, 3), np.uint32),
-)
+def number_tokens(tokens: Uint64s) -> tuple[Int32s, Uint64s]:
+    """Return numbers of tokens by first appearance, and the distinct tokens."""
+    encoded = pa.array(tokens).dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def group_occurrences(token_lists: TokenLists) -> Occurrences:
@@ -246,22 +236,8 @@ def _list_all(
 
 
 def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
-    numbers, frequencies = number_values(keys)
-    distinct: Uint64s = np.empty(len(frequencies), np.uint64)
-    distinct[numbers] = keys
-    order = np.argsort(distinct)
-    ranks: Int32s = np.empty(len(order), np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    offsets = offsets_of(frequencies[order])
-    ordered_starts, ordered_spans = np.empty_like(starts), np.empty_like(spans)
-    n_wide = candidates.order_windows(
-        numbers, ranks, starts, spans, offsets[:-1].copy(), ordered_starts, ordered_spans
-    )
-    packed: Uint16s = np.empty(spans.shape, np.uint16)
-    wide_rows: Int64s = np.empty(n_wide, np.int64)
-    wide_spans: Uint32s = np.empty((n_wide, 3), np.uint32)
-    candidates.pack_spans(ordered_spans, packed, wide_rows, wide_spans)
-    return WindowLists(distinct[order], offsets, ordered_starts, packed, wide_rows, wide_spans)
+    order = np.argsort(keys, kind="stable")
+    return WindowLists(keys[order], starts[order], spans[order])
 
 
 # Token weights of texts under a scheme, and the resulting windows.
@@ -346,12 +322,10 @@ def gather_queries(
     frequencies: DocumentFrequencies | None,
 ) -> PassageQueries:
     """Make queries of the parts of a token list."""
-    numbers, counts = number_values(tokens)
-    hashes: Uint64s = np.empty(len(counts), np.uint64)
-    hashes[numbers] = tokens
+    numbers, hashes = number_tokens(tokens)
     inverses = inverse_frequencies(hashes, scheme, frequencies)
     longest = int((stops - starts).max(initial=0))
-    most = min(longest, int(counts.max(initial=0)))
+    most = min(longest, int(np.bincount(numbers).max(initial=0)))
     table = term_frequencies(scheme.weighting.tf, most + 1)
     wanted = QueryTokens(numbers, starts, stops, hashes, inverses, table, longest)
     return PassageQueries(sealed(wanted), scheme)

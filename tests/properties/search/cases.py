@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
+from neardup.kernels.passage.segments import SegmentWindows
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.passages.plan import make_search_plan
-from neardup.passages.segment import WindowIndex
 from neardup.passages.windows import gather_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts, Uint64s
@@ -203,14 +203,13 @@ def windows_of(
     return plan.hits, cells
 
 
-def _windows_with(index: WindowIndex, keys: Uint64s) -> Iterator[passages.Window]:
-    """Yield the windows that have the min-hash of their function; none is wide."""
+def _windows_with(index: SegmentWindows, keys: Uint64s) -> Iterator[passages.Window]:
+    """Yield the windows that have the min-hash of their function."""
     for function, key in enumerate(keys):
         first, stop = index.key_starts[function : function + 2].tolist()
         places = first + np.flatnonzero(index.keys[first:stop] == key)
-        for place in places.tolist():
-            for row in range(*index.list_starts[place : place + 2].tolist()):
-                yield tuple(accumulate(map(int, (index.starts[row], *index.spans[row]))))
+        for row in places.tolist():
+            yield tuple(accumulate(map(int, (index.starts[row], *index.spans[row]))))
 
 
 def rows_of(case: Case, found) -> list[dict[str, object]]:

@@ -18,7 +18,6 @@ from neardup.kernels.types import (
     Floats,
     Int,
     Int64s,
-    Uint64Rows,
     Uint64s,
 )
 
@@ -214,45 +213,8 @@ def weigh_parts(
 # Alignment of words by edit distance: the operations of an optimal path.
 _EQUAL, _REPLACE, _DELETE, _INSERT = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
 
-# Rows of the matrix kept at a time; for a path back they are made again from the first of them.
-_ROWS = 512
-
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 _ALL = np.uint64(2**64 - 1)
-
-
-@helper
-def _fill_rows(
-    other: ConstInt64s,
-    patterns: Int64s,
-    masks: Uint64Rows,
-    start: Uint64Rows,
-    ups: Uint64Rows,
-    downs: Uint64Rows,
-) -> None:
-    """Compute the bit rows of rising and falling distances.
-
-    Each word has a bit. ``start`` is the first row, and becomes the last row.
-    """
-    n_words = ups.shape[1]
-    for k in range(n_words):
-        ups[0, k], downs[0, k] = start[0, k], start[1, k]
-    for row in range(len(other)):
-        pattern = patterns[other[row]]
-        up_carry, down_carry = _1, _0
-        for k in range(n_words):
-            up, down = ups[row, k], downs[row, k]
-            equal = (masks[pattern, k] if pattern >= 0 else _0) | down_carry
-            zero = (((equal & up) + up) ^ up) | equal | down
-            wide_up, wide_down = down | ~(zero | up), zero & up
-            shifted = (wide_up << _1) | up_carry
-            up_carry = wide_up >> _63
-            lower = (wide_down << _1) | down_carry
-            down_carry = wide_down >> _63
-            ups[row + 1, k] = lower | ~(zero | shifted)
-            downs[row + 1, k] = shifted & zero
-    for k in range(n_words):
-        start[0, k], start[1, k] = ups[len(other), k], downs[len(other), k]
 
 
 @helper
@@ -283,37 +245,35 @@ def align_words(one: ConstInt64s, other: ConstInt64s, patterns: Int64s) -> Bytes
                 n_patterns += 1
             place = np.uint64(i)
             masks[patterns[one[i]], np.int64(place >> _6)] |= _1 << (place & _63)
-        # The row before each part, and behind the last one.
-        n_parts = (row + _ROWS - 1) // _ROWS
-        starts = np.zeros((n_parts + 1, 2, n_words), np.uint64)
+        ups = np.empty((row + 1, n_words), np.uint64)
+        downs = np.empty((row + 1, n_words), np.uint64)
         for k in range(n_words):
-            starts[0, 0, k] = _ALL
-        n_rows = row + 1 if row < _ROWS else _ROWS + 1
-        ups = np.empty((n_rows, n_words), np.uint64)
-        downs = np.empty((n_rows, n_words), np.uint64)
-        first = np.int64(-_ROWS)
-        for part in range(n_parts):
-            first += _ROWS
+            ups[0, k], downs[0, k] = _ALL, _0
+        # Rows of rising and falling distances; each word has a bit.
+        for i in range(row):
+            pattern = patterns[other[i]]
+            up_carry, down_carry = _1, _0
             for k in range(n_words):
-                starts[part + 1, 0, k] = starts[part, 0, k]
-                starts[part + 1, 1, k] = starts[part, 1, k]
-            _fill_rows(other[first : first + _ROWS], patterns, masks, starts[part + 1], ups, downs)
+                up, down = ups[i, k], downs[i, k]
+                equal = (masks[pattern, k] if pattern >= 0 else _0) | down_carry
+                zero = (((equal & up) + up) ^ up) | equal | down
+                wide_up, wide_down = down | ~(zero | up), zero & up
+                shifted = (wide_up << _1) | up_carry
+                up_carry = wide_up >> _63
+                lower = (wide_down << _1) | down_carry
+                down_carry = wide_down >> _63
+                ups[i + 1, k] = lower | ~(zero | shifted)
+                downs[i + 1, k] = shifted & zero
         while row > 0 and column > 0:
-            if row == first:
-                first -= _ROWS
-                _fill_rows(
-                    *(other[first : first + _ROWS], patterns, masks),
-                    *(starts[first // _ROWS], ups, downs),
-                )
             place = np.uint64(column - 1)
             word, bit = np.int64(place >> _6), place & _63
             at -= 1
-            if (ups[row - first, word] >> bit) & _1:
+            if (ups[row, word] >> bit) & _1:
                 column -= 1
                 edits[at] = _DELETE
                 continue
             row -= 1
-            if (downs[row - first, word] >> bit) & _1:
+            if (downs[row, word] >> bit) & _1:
                 edits[at] = _INSERT
             else:
                 column -= 1

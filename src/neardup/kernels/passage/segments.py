@@ -19,7 +19,6 @@ from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
     ConstInt64s,
-    ConstUint16Rows,
     ConstUint32Rows,
     ConstUint32s,
     ConstUint64s,
@@ -31,15 +30,15 @@ from neardup.kernels.types import (
 
 
 class SegmentWindows(NamedTuple):
-    """The windows of a segment, as in ``passages.segment.WindowIndex``."""
+    """The windows of all hash functions, by key, as in ``passages.windows.WindowLists``.
+
+    Function f has the windows ``key_starts[f]`` to ``key_starts[f + 1]``.
+    """
 
     key_starts: ConstInt64s
     keys: ConstUint64s
-    list_starts: ConstInt64s
     starts: ConstUint32s
-    spans: ConstUint16Rows
-    wide_rows: ConstInt64s
-    wide_spans: ConstUint32Rows
+    spans: ConstUint32Rows
 
 
 class SegmentTexts(NamedTuple):

@@ -1,4 +1,7 @@
-"""Find sub-texts in enough windows by a sweep over starts.
+"""Find sub-texts that share enough min-hashes with a query, by a sweep over starts.
+
+For each hash function the index lists the windows with the query's min-hash. They ascend and their
+starts are disjoint, so that a range of starts has a run of each list.
 
 A window is a rectangle: all sub-texts that start in one range and end in another. From left to
 right, windows enter at their first start and leave after their last one. In between a segment tree
@@ -16,10 +19,71 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.ordering import order_of
-from neardup.kernels.passage.candidates import windows_in_range
+from neardup.kernels.common.ordering import first_at_least, order_of
 from neardup.kernels.passage.segments import SegmentWindows
-from neardup.kernels.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int64Rows, Int64s
+from neardup.kernels.types import (
+    ConstInt64Rows,
+    ConstInt64s,
+    ConstUint64Rows,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64Rows,
+    Int64s,
+)
+
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def find_lists(wanted: ConstUint64s, windows: SegmentWindows, lists: Int64Rows) -> None:
+    """Find each hash function's windows with the wanted key.
+
+    ``lists`` (n_functions, 2) receives the first window and the end.
+    """
+    keys, key_starts = windows.keys, windows.key_starts
+    for f in range(wanted.shape[0]):
+        stop = key_starts[f + 1]
+        lists[f, 0] = first_at_least(keys, key_starts[f], stop, wanted[f])
+        lists[f, 1] = stop
+        if wanted[f] < _LARGEST:
+            lists[f, 1] = first_at_least(keys, lists[f, 0], stop, wanted[f] + np.uint64(1))
+
+
+@kernel
+def windows_in_range(
+    lists: Int64Rows, first: int, last: int, windows: SegmentWindows, corners: Int64Rows
+) -> Int:
+    """List windows that allow a start from ``first`` to ``last``.
+
+    Windows are cut to these starts. ``corners`` (4, room) receives a, b, c, d of each. Returns
+    their number, also if they do not fit. The firsts of ``lists`` are moved on to the first ones
+    that allow a start at ``first`` or later.
+    """
+    starts, spans = windows.starts, windows.spans
+    n = np.int64(0)
+    for f in range(lists.shape[0]):
+        row, end = lists[f, 0], lists[f, 1]
+        stop = end
+        while row < stop:
+            middle = (row + stop) >> 1
+            if np.int64(starts[middle]) + np.int64(spans[middle, 0]) < first:
+                row = middle + 1
+            else:
+                stop = middle
+        lists[f, 0] = row
+        while row < end and np.int64(starts[row]) <= last:
+            if n < corners.shape[1]:
+                a = np.int64(starts[row])
+                b = a + np.int64(spans[row, 0])
+                c = b + np.int64(spans[row, 1])
+                corners[0, n] = max(a, np.int64(first))
+                corners[1, n] = min(b, np.int64(last))
+                corners[2, n] = c
+                corners[3, n] = c + np.int64(spans[row, 2])
+            n += 1
+            row += 1
+    return n
 
 
 @inlined
@@ -231,10 +295,17 @@ def sweep_windows(
 _ROOM = 1 << 10
 
 
+@inlined
+def _add_region(
+    regions: Int64Rows, n: Int, query: Int, origin: Int, end: Int, first_row: Int, n_rows: Int
+) -> None:
+    regions[n, 0], regions[n, 1], regions[n, 2] = query, origin, end
+    regions[n, 3], regions[n, 4] = first_row, n_rows
+
+
 @kernel
 def outline_regions(
-    lists: ConstInt64Rows,
-    n_functions: int,
+    keys: ConstUint64Rows,
     ranges: ConstInt64Rows,
     first_range: int,
     windows: SegmentWindows,
@@ -244,21 +315,20 @@ def outline_regions(
     lows: Int64s,
     highs: Int64s,
 ) -> tuple[Int, Int]:
-    """Join adjacent sub-texts in windows of ``hits`` lists to regions.
+    """Join adjacent sub-texts in windows of ``hits`` hash functions to regions.
 
     Sub-texts of one document are adjacent if less than ``apart`` tokens lie between them.
 
-    ``ranges``, from ``first_range`` on, and ``lists`` are from ``candidates.sift_queries``. Rows of
-    ``regions`` receive the query, the first start, the end of the last sub-text, and the range of
-    rows in ``lows`` and ``highs``: these have for each start in turn the least and the greatest
-    last token, counted from the first start; the greater first if there is none.
+    ``ranges``, from ``first_range`` on, are from ``narrowing.narrow_buckets``. Row k of ``keys``
+    has the min-hashes of query k. Rows of ``regions`` receive the query, the first start, the end
+    of the last sub-text, and the range of rows in ``lows`` and ``highs``: these have for each start
+    in turn the least and the greatest last token, counted from the first start; the greater first
+    if there is none.
 
     Returns the first range not done, which is below the end if regions do not fit, and the number
     of regions.
     """
-    starts, spans = windows.starts, windows.spans
-    wide_rows, wide_spans = windows.wide_rows, windows.wide_spans
-    rows = np.empty(n_functions, np.int64)
+    lists = np.empty((keys.shape[1], 2), np.int64)
     corners = np.empty((4, _ROOM), np.int64)
     rectangles = np.empty((4 * _ROOM, 4), np.int64)
     n_regions, query, query_range = np.int64(0), np.int64(-1), np.int64(first_range)
@@ -271,26 +341,19 @@ def outline_regions(
         if is_new and n_rows > first_row:
             if n_regions == regions.shape[0]:
                 return query_range, n_regions_before
-            regions[n_regions, 0], regions[n_regions, 1], regions[n_regions, 2] = query, origin, end
-            regions[n_regions, 3], regions[n_regions, 4] = first_row, n_rows
+            _add_region(regions, n_regions, query, origin, end, first_row, n_rows)
             n_regions += 1
             first_row = n_rows
         if k == ranges.shape[0]:
             break
         if is_new:
             query, query_range, n_regions_before = ranges[k, 0], np.int64(k), n_regions
-            for f in range(n_functions):
-                rows[f] = lists[query * n_functions + f, 0]
+            find_lists(keys[query], windows, lists)
         first, last = ranges[k, 2], ranges[k, 3]
-        own_lists = lists[query * n_functions : (query + 1) * n_functions]
-        n = windows_in_range(
-            own_lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
-        )
+        n = windows_in_range(lists, first, last, windows, corners)
         if n > corners.shape[1]:
             corners = np.empty((4, 2 * n), np.int64)
-            n = windows_in_range(
-                own_lists, rows, first, last, starts, spans, wide_rows, wide_spans, corners
-            )
+            n = windows_in_range(lists, first, last, windows, corners)
         firsts, lasts = corners[0], corners[1]
         end_firsts, end_lasts = corners[2], corners[3]
         n_rectangles = sweep_windows(
@@ -306,8 +369,7 @@ def outline_regions(
         if n_rows > first_row and (first >= end + apart or ranges[k, 1] != document):
             if n_regions == regions.shape[0]:
                 return query_range, n_regions_before
-            regions[n_regions, 0], regions[n_regions, 1], regions[n_regions, 2] = query, origin, end
-            regions[n_regions, 3], regions[n_regions, 4] = first_row, n_rows
+            _add_region(regions, n_regions, query, origin, end, first_row, n_rows)
             n_regions += 1
             first_row = n_rows
         if n_rows == first_row:

@@ -13,13 +13,11 @@ to be above the staircase by a look at the ceiling of the 64 starts around p_x.
 
 A step is identified by its last start. The arrays over starts hold for each step its ``values``,
 the number of its active hash (``entries``), the end that ``opened`` it, and the end of the step
-``before`` it. A guard below all steps, 0, and one above, n + 1, cover the starts without a hash;
-neither has a hash (-1).
+``before`` it, which is -1 for other starts. A guard below all steps, 0, and one above, n + 1, cover
+the starts without a hash; neither has a hash (-1).
 
-Steps are in an ordered set of small integers: a bit for each, and summaries of 64 bits in one,
-twice. Numbers lie between 0 and the greatest one, which has to be in the set; the next number takes
-a few word operations. ``bits`` has a bit for every number, ``words`` one for every nonzero word of
-``bits``, ``blocks`` one for every nonzero word of ``words``.
+The step that holds a start is looked for from the start onwards and from the last step backwards at
+once: most texts of n tokens have about ln n steps, very repetitive ones nearly n.
 
 Two kinds of hash values go up the staircase. The x-th copy of a token has the hash h(t, x) =
 mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies of the token has all of h(t, 1) to
@@ -38,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.kernels.types import (
@@ -54,7 +52,6 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-_1 = np.uint64(1)
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 # Starts that share a ceiling.
@@ -96,9 +93,6 @@ class Steps(NamedTuple):
     """Scratch for a text's staircase, and counts per type."""
 
     n_met: Int32s
-    bits: Uint64s
-    words: Uint64s
-    blocks: Uint64s
     ceilings: Uint64s
     values: Uint64s
     entries: Int32s
@@ -121,7 +115,6 @@ class WindowRoom(NamedTuple):
 def make_scratch(longest: int) -> tuple[Active, Steps]:
     """Allocate scratch for texts of up to ``longest`` tokens."""
     size = longest + 2
-    n_bits, n_words, n_blocks = words_needed(size)
     active = Active(
         np.empty(size, np.int32),
         np.empty(size, np.int64),
@@ -131,78 +124,12 @@ def make_scratch(longest: int) -> tuple[Active, Steps]:
     )
     return active, Steps(
         np.empty(size, np.int32),
-        np.empty(n_bits, np.uint64),
-        np.empty(n_words, np.uint64),
-        np.empty(n_blocks, np.uint64),
         np.empty((size >> _SHARE) + 1, np.uint64),
         np.empty(size, np.uint64),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
     )
-
-
-def words_needed(size: int) -> tuple[int, int, int]:
-    """Return the three array lengths for numbers below ``size``."""
-    n_bits = size // 64 + 2
-    n_words = n_bits // 64 + 2
-    return n_bits, n_words, n_words // 64 + 2
-
-
-@inlined
-def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
-    """Empty the set of numbers below ``size``."""
-    # Loops compile sooner than assignments to slices.
-    for k in range((size >> 6) + 1):
-        bits[k] = 0
-    for k in range((size >> 12) + 1):
-        words[k] = 0
-    for k in range((size >> 18) + 1):
-        blocks[k] = 0
-
-
-@inlined
-def insert(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
-    """Insert a number into the set."""
-    bits[x >> 6] |= _1 << np.uint64(x & 63)
-    words[x >> 12] |= _1 << np.uint64((x >> 6) & 63)
-    blocks[x >> 18] |= _1 << np.uint64((x >> 12) & 63)
-
-
-@inlined
-def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
-    """Remove a number that the set contains."""
-    bits[x >> 6] &= ~(_1 << np.uint64(x & 63))
-    if bits[x >> 6] == 0:
-        words[x >> 12] &= ~(_1 << np.uint64((x >> 6) & 63))
-        if words[x >> 12] == 0:
-            blocks[x >> 18] &= ~(_1 << np.uint64((x >> 12) & 63))
-
-
-@inlined
-def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
-    """Return the smallest number not below x, assuming one exists."""
-    w = x >> 6
-    rest = bits[w] >> np.uint64(x & 63)
-    if rest != 0:
-        return x + np.int64(trailing_zeros(rest))
-    w += 1
-    b = w >> 6
-    rest = words[b] >> np.uint64(w & 63)
-    if rest != 0:
-        w += np.int64(trailing_zeros(rest))
-    else:
-        b += 1
-        block = b >> 6
-        rest = blocks[block] >> np.uint64(b & 63)
-        b = (block << 6) + (b & 63)
-        while rest == 0:
-            block += 1
-            rest = blocks[block]
-            b = block << 6
-        b += np.int64(trailing_zeros(rest))
-        w = (b << 6) + np.int64(trailing_zeros(words[b]))
-    return (w << 6) + np.int64(trailing_zeros(bits[w]))
 
 
 @inlined
@@ -238,21 +165,16 @@ def list_windows(
     first_type = texts.type_offsets[text]
     n_types = texts.type_offsets[text + 1] - first_type
     _, entry_starts, copies, orders, identities = active
-    n_met, bits, words, blocks, ceilings, values, entries, opened, before = steps
+    n_met, ceilings, values, entries, opened, before = steps
     keys, starts, spans = windows
     room = keys.shape[0]
-    n_entries = entry_starts[n_types]
-    has_copies = False
-    for k in range(n_entries):
-        has_copies |= copies[k] > 1
     for k in range(n_types):
         n_met[k] = 0
+    for k in range((n_tokens >> _SHARE) + 1):
+        ceilings[k] = _LARGEST
     top = n_tokens + 1
-    if has_copies:
-        clear(bits, words, blocks, n_tokens + 2)
-        insert(bits, words, blocks, top)
-        for k in range((n_tokens >> _SHARE) + 1):
-            ceilings[k] = _LARGEST
+    for k in range(1, top):
+        before[k] = -1
     values[0], entries[0] = np.uint64(0), -1
     values[top], entries[top] = _LARGEST, -1
     before[top] = 0
@@ -260,78 +182,52 @@ def list_windows(
     # Numba count references to them, which took longer than all other work.
     for end in range(1, n_tokens + 1):
         t = np.int64(numbers[base + end - 1])
-        entry, stop = entry_starts[t], entry_starts[t + 1]
-        if entry < stop and copies[entry] == 1:
-            step = np.int64(before[top])
+        place = type_starts[first_type + t] + n_met[t]
+        n_met[t] += 1
+        for entry in range(entry_starts[t], entry_starts[t + 1]):
+            if copies[entry] > n_met[t]:
+                break
             value = orders[entry]
-            first_window = n
+            start = np.int64(positions[place - copies[entry] + 1])
+            share = start >> _SHARE
+            if ceilings[share] < value:
+                continue
+            # The step that contains the start keeps the part after it. None of these steps was
+            # created at this end, because the copy before it has lowered all starts within its
+            # reach.
+            onwards, holder = start, np.int64(top)
+            while before[onwards] < 0 and before[holder] >= start:
+                onwards, holder = onwards + 1, np.int64(before[holder])
+            if before[onwards] >= 0:
+                holder = onwards
+            step, first_window = holder, n
             while values[step] > value or (
                 values[step] == value
                 and entries[step] >= 0
                 and identities[entries[step]] > identities[entry]
             ):
                 low, first_end = np.int64(before[step]), np.int64(opened[step])
-                if end - 1 - low >= min_tokens:
+                if end - 1 - low >= min_tokens and entries[step] >= 0:
+                    last_start = min(step, start)
                     if n < room:
                         keys[n] = identities[entries[step]]
                         starts[n] = base + low
-                        spans[n, 0] = step - low - 1
-                        spans[n, 1] = first_end - step
+                        spans[n, 0] = last_start - low - 1
+                        spans[n, 1] = first_end - last_start
                         spans[n, 2] = end - 1 - first_end
                     n += 1
-                if has_copies:
-                    remove(bits, words, blocks, step)
-                step = low
-            if n > first_window + 1 and n <= room:
-                _reverse(first_window, n, keys, starts, spans)
-            values[end], entries[end] = value, entry
-            opened[end], before[end] = end, step
-            before[top] = end
-            if has_copies:
-                insert(bits, words, blocks, end)
-            entry += 1
-        if has_copies:
-            place = type_starts[first_type + t] + n_met[t]
-            n_met[t] += 1
-        while entry < stop and copies[entry] <= n_met[t]:
-            value = orders[entry]
-            start = np.int64(positions[place - copies[entry] + 1])
-            share = start >> _SHARE
-            if ceilings[share] >= value:
-                step = np.int64(first_from(bits, words, blocks, start))
-                # The step that contains the start keeps the part after it. None of these steps was
-                # created at this end, because the copy before it has lowered all starts within its
-                # reach.
-                holder, first_window = step, n
-                while values[step] > value or (
-                    values[step] == value
-                    and entries[step] >= 0
-                    and identities[entries[step]] > identities[entry]
-                ):
-                    low, first_end = np.int64(before[step]), np.int64(opened[step])
-                    if end - 1 - low >= min_tokens and entries[step] >= 0:
-                        last_start = min(step, start)
-                        if n < room:
-                            keys[n] = identities[entries[step]]
-                            starts[n] = base + low
-                            spans[n, 0] = last_start - low - 1
-                            spans[n, 1] = first_end - last_start
-                            spans[n, 2] = end - 1 - first_end
-                        n += 1
-                    if step < start:
-                        remove(bits, words, blocks, step)
-                    step = low
                 if step < start:
-                    if n > first_window + 1 and n <= room:
-                        _reverse(first_window, n, keys, starts, spans)
-                    values[start], entries[start] = value, entry
-                    opened[start], before[start] = end, step
-                    if holder > start:
-                        before[holder] = start
-                        insert(bits, words, blocks, start)
-                elif step >> _SHARE > share:
-                    ceilings[share] = values[step]
-            entry += 1
+                    before[step] = -1
+                step = low
+            if step < start:
+                if n > first_window + 1 and n <= room:
+                    _reverse(first_window, n, keys, starts, spans)
+                values[start], entries[start] = value, entry
+                opened[start], before[start] = end, step
+                if holder > start:
+                    before[holder] = start
+            elif step >> _SHARE > share:
+                ceilings[share] = values[step]
         if not has_all and end - before[top] >= min_tokens:
             return np.int64(-1)
     head, first_window = np.int64(before[top]), n

@@ -20,7 +20,6 @@ from neardup import (
     TextOptions,
 )
 from neardup.index.store import Database
-from neardup.runs.runner import Runner
 from neardup.types import PassageResult
 from tests.indexes import tree
 
@@ -135,9 +134,6 @@ def test_search__windows_wider_than_16_bits(tmp_path):
     words = [f"w{i}" for i in range(200_000)]
     made = PassageIndex.create(tmp_path / "index", min_tokens=65_536, num_perm=8)
     made.add(["short", " ".join(words)])
-    assert all(
-        len(segment.windows.wide_rows) > 8 for segment in made._handle.view(Runner(1)).segments
-    )
     (row,) = made.search(" ".join(words[1000:181_000]), "0.99").passages.to_pylist()
     assert (row["doc_id"], row["similarity"]) == ("1", 1.0)
     assert row["doc_end"] - row["doc_start"] == row["query_end"]
