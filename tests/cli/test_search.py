@@ -95,11 +95,6 @@ def test_search__output_in_the_index(fails, here, place):
             "--recall 0.99 is out of reach at --threshold 0.05 with 64 hash functions; ask for "
             "less, or build the index with a greater --num-perm",
         ),
-        (("--hits", "65"), "--hits must be at most --num-perm, got 65 of 64 hash functions"),
-        (
-            ("--hits", "9", "--recall", "0.9"),
-            "--recall and --hits both decide how surely passages are found; leave out one of them",
-        ),
         (
             ("-o", "h.txt"),
             "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'h.txt'",

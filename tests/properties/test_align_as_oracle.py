@@ -23,7 +23,7 @@ from tests.oracles.hashing import hash_token
     st.sampled_from(["0.5", "0.7", "0.8", "1"]),
     st.booleans(),
     st.sampled_from(["quotations", None]),
-    st.sampled_from([{}, {}, {"recall": "0.9"}, {"hits": 30}, {"hits": 8, "num_perm": 16}]),
+    st.sampled_from([{}, {"recall": "0.9"}]),
 )
 # What is found is too short but by the ends that make it most similar.
 @example([[0] * 8 + [1] + [0] * 7], 4, "0.7", True, "quotations", {"recall": "0.9"})
@@ -43,9 +43,8 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, preset, how)
             ),
         )
     length = windows_for(min_tokens)
-    num_perm = how.get("num_perm", 64) if "hits" in how else 0
     plan = alignment.Plan(
-        *(min_tokens, length, Fraction(threshold), num_perm, how.get("hits", 0)),
+        *(min_tokens, length, Fraction(threshold)),
         gap=passages_for(preset).gap,
         of_windows=Fraction(found.summary["window_threshold"]).limit_denominator(1000)
         if "recall" in how

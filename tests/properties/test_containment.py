@@ -157,7 +157,6 @@ def test_align__what_has_no_effect_with_containment(tmp_path):
     text = " ".join(f"w{i}" for i in range(60))
     index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=20)
     for options, message in (
-        ({"measure": "containment", "hits": 3}, "hits has no effect with containment"),
         ({"measure": "containment", "within": True}, "within has no effect with containment"),
     ):
         with pytest.raises(neardup.InvalidParameterError, match=message):

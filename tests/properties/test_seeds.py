@@ -27,46 +27,6 @@ def test_passage_recall__not_above_the_true_one(n_tokens, length, similarity, le
     assert predicted <= true + Fraction(1, 10**9)
 
 
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), similarities, similarities)
-@example(6, 4, 3, Fraction(3, 5), Fraction(2, 5))
-@example(5, 4, 3, Fraction(1), Fraction(3, 5))
-@examples(60)
-def test_passage_recall__not_above_the_true_one_of_moved_words(
-    n_tokens, length, sentence, similarity, least
-):
-    step = max(length // 2, 1)
-    predicted = passage_recall(n_tokens, similarity, length, step, least, sentence)
-    true = oracle.moved_recall(n_tokens, similarity, length, step, least, sentence)
-    assert predicted <= true + Fraction(1, 10**9)
-    assert predicted <= passage_recall(n_tokens, similarity, length, step, least) + 1e-9
-
-
-@given(st.integers(1, 8), st.integers(1, 6), st.integers(1, 4), similarities, similarities)
-@example(5, 4, 3, Fraction(1), Fraction(4, 5))
-@example(7, 4, 7, Fraction(1), Fraction(4, 5))
-@examples(150)
-def test_passage_recall__by_whole_sentences(n_tokens, length, sentence, similarity, least):
-    assume(n_tokens < 2 * length)
-    step = max(length // 2, 1)
-    predicted = passage_recall(n_tokens, similarity, length, step, least, sentence)
-    exact = oracle.whole_sentence_recall(n_tokens, similarity, length, step, least, sentence)
-    assert predicted == pytest.approx(float(exact))
-
-
-@pytest.mark.parametrize(
-    ("least", "chance"),
-    [
-        # All 4 tokens of the first window are shared, and 2 of them lie anywhere among 3: 4 and 6
-        # have 4 in common; without those two it has 2 of 4 and 4.
-        ("4/6", 1.0),
-        # The second one has 2 sentences in part, of which 4 and 6 have 4 in common, too.
-        ("5/6", 0.0),
-    ],
-)
-def test_passage_recall__known_of_moved_words(least, chance):
-    assert passage_recall(6, Fraction(1), 4, 2, Fraction(least), 3) == pytest.approx(chance)
-
-
 @given(st.integers(2, 60), st.integers(1, 40), similarities, similarities)
 def test_choose_seed_threshold__greatest_that_reaches(n_tokens, length, similarity, recall):
     step = max(length // 2, 1)

@@ -43,7 +43,7 @@ class AlignCommandOptions(
     """Options of ``neardup align``."""
 
     heading = "Output"
-    in_python = frozenset({"seed", "tf", "hits"})
+    in_python = frozenset({"tf"})
 
     with_text: Any = option(
         WITH_TEXT, Switch(), default=None, usual="for JSON lines and spreadsheets"

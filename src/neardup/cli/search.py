@@ -22,7 +22,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Switch
 from neardup.options.option import no_effect, option
-from neardup.options.passages import HitsOptions, PlaceOptions, SearchOptions
+from neardup.options.passages import PlaceOptions, RecallOptions, SearchOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -36,7 +36,7 @@ Examples:
 
 class SearchCommandOptions(
     WhereOptions,
-    HitsOptions,
+    RecallOptions,
     PlaceOptions,
     MostOptions,
     ReadingOptions,
@@ -102,7 +102,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     output = TableOutput(call)
     options: Any
     if is_of_documents:
-        for name in ("preset", "recall", "hits", "with_text", "places", "place_marker"):
+        for name in ("preset", "recall", "with_text", "places", "place_marker"):
             if getattr(given, name) not in (None, False):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         for name in ("memory", "work"):

@@ -31,7 +31,7 @@ from neardup.jobs.align_other import (
     most_documents,
     open_other,
     plan_alignment,
-    recalls_of,
+    recall_of,
     usual_of,
 )
 from neardup.options.choices import (
@@ -348,7 +348,7 @@ def _summary(
         "window_tokens": scheme.count_tokens(plan.length),
         "window_threshold": float(plan.search.threshold),
         "certain_tokens": scheme.count_tokens(certain_length(plan)),
-        **recalls_of(plan, scheme),
+        "predicted_recall": recall_of(plan),
         **describe_skipped(counts.skipped),
     }
 
@@ -366,8 +366,6 @@ def align(
     summary: AlignmentSummary | None = None,
     ignore: Data | None = None,
     recall: Number | None = None,
-    hits: int | None = None,
-    num_perm: int | None = None,
     places: bool = False,
     place_marker: str | None = None,
     with_text: bool = False,
@@ -411,11 +409,6 @@ def align(
         Least probability of finding a passage of ``min_tokens`` at the threshold, if its words were
         changed independently; it determines the threshold of windows. None: windows are looked up
         at the threshold, by containment with 0.95, by a preset with its own.
-    hits
-        Look up windows by this many common min-hashes. None: every similar window is found, without
-        them.
-    num_perm
-        Hash functions of a new index, 8 to 1,024. None: 64; 0: none.
     places
         Add ``query_place`` and ``doc_place``, line and column of the passages' beginnings.
     place_marker
@@ -468,8 +461,6 @@ def align(
         within=within,
         summary=summary,
         recall=recall,
-        hits=hits,
-        num_perm=num_perm,
         places=places,
         place_marker=place_marker,
         with_text=with_text,

@@ -26,7 +26,7 @@ from neardup.options.option import no_effect
 from neardup.options.passages import (
     AlignOptions,
     AlignSchemeOptions,
-    PassageSchemeOptions,
+    PassageTokenOptions,
 )
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
@@ -40,8 +40,6 @@ from neardup.passages.index import (
 )
 from neardup.passages.lookup import index_in_memory, segment_tokens_within
 from neardup.passages.plan import (
-    SENTENCE,
-    candidate_probability,
     choose_seed_threshold,
     jaccard_of_share,
     make_search_plan,
@@ -117,18 +115,12 @@ def choose_other(
     columns = columns_of(options) if is_input else other_columns_of(options)
     usual = usual_of(options)
     least = usual.min_tokens if options.min_tokens is None else options.min_tokens
-    if options.hits is None:
-        for name in ("num_perm", "seed"):
-            if scheme.get(name) is not None:
-                raise no_effect(name, "without hits", "give hits", "hits")
-    # Min-hashes are made only on request.
-    hashes = {"num_perm": 0} if options.hits is None else {}
     # In few documents, nearly every word is in all.
     idf: InverseFrequency | None = None
     if usual.scheme.get("idf") == "standard" and scheme.get("idf") is None:
         idf = "smooth"
     read = PassageReading(columns, options.skip_bad)
-    of_index = {**usual.scheme, **hashes, **scheme}
+    of_index = {**usual.scheme, "num_perm": 0, **scheme}
     return NewDocuments(sources, read, least, of_index, idf, is_input)
 
 
@@ -265,7 +257,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     n_shingles, length = scheme.count_shingles(least), scheme.least_shingles
     recall = usual.recall if options.recall is None else options.recall
     of_windows = threshold
-    if recall is None and usual.window_threshold is not None and options.hits is None:
+    if recall is None and usual.window_threshold is not None:
         of_windows = min(exact_fraction("threshold", usual.window_threshold), threshold)
     if recall is not None:
         of_windows = choose_seed_threshold(
@@ -276,7 +268,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
             exact_fraction("recall", recall),
         )
         of_windows = share_of_jaccard(of_windows) if times else of_windows
-    search = make_search_plan(scheme, of_windows, Fraction(1), options.hits, times)
+    search = make_search_plan(scheme, of_windows, Fraction(1), times)
     # The shingles between two parts include shingles that share tokens with a part.
     gap = None if usual.gap is None else scheme.count_tokens(usual.gap)
     plan = make_alignment_plan(search, n_shingles, gap, threshold)
@@ -296,26 +288,12 @@ def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[s
     return describe_preset(options.preset, row, own)
 
 
-def recalls_of(plan: AlignmentPlan, scheme: PassageScheme) -> dict[str, float]:
-    """Return predicted recalls of a shortest passage at the threshold.
-
-    With min-hashes, it is that of one window times the probability of finding it. If order matters,
-    there is one for changed words, and one for words also moved within sentences.
-    """
-    recalls = {"predicted_recall": _recall_of(plan, scheme)}
-    if not plan.search.times and scheme.shingles.ngram == 1:
-        recalls["predicted_recall_moved"] = _recall_of(plan, scheme, SENTENCE)
-    return recalls
-
-
-def _recall_of(plan: AlignmentPlan, scheme: PassageScheme, sentence: int = 1) -> float:
+def recall_of(plan: AlignmentPlan) -> float:
+    """Return the predicted recall of a shortest passage at the threshold."""
     search, similarities = plan.search, (plan.threshold, plan.search.threshold)
     if search.times:
         similarities = (jaccard_of_share(plan.threshold), jaccard_of_share(search.threshold))
-    of_window = passage_recall(
-        plan.min_tokens, similarities[0], plan.length, plan.step, similarities[1], sentence
-    )
-    return of_window * candidate_probability(scheme.num_perm, search.hits, search.threshold)
+    return passage_recall(plan.min_tokens, similarities[0], plan.length, plan.step, similarities[1])
 
 
 def usual_of(options: AlignOptions) -> PassagePreset:
@@ -344,7 +322,7 @@ def choose_options(
     # Not by ==, because 0 == False.
     scheme = {
         name: getattr(given, name)
-        for name, option in PassageSchemeOptions.known.items()
+        for name, option in PassageTokenOptions.known.items()
         if getattr(given, name) is not option.default
     }
     return chosen, scheme

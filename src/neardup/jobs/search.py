@@ -174,7 +174,7 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
-    return make_search_plan(index.scheme, threshold, recall, options.hits, options.most_times)
+    return make_search_plan(index.scheme, threshold, recall, options.most_times)
 
 
 @dataclass(frozen=True)

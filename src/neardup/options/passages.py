@@ -35,24 +35,15 @@ from neardup.options.kinds import Choice, CountOrPercent, Text, Whole
 from neardup.options.option import Options, but, no_effect, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
-# Of what is found by min-hashes, unless recall or hits are given.
+# Of what is found by min-hashes, unless a recall is given.
 DEFAULT_RECALL = Fraction(99, 100)
 
 
-class PassageSchemeOptions(SeedOptions, TokenOptions):
-    """Options of a passage index except ``min_tokens``, None by default."""
+class PassageTokenOptions(TokenOptions):
+    """Tokens of passages and their weights, None by default."""
 
     heading = "Matching"
 
-    num_perm: int | None = option(
-        BandOptions.known["num_perm"],
-        default=None,
-        kind=Whole(8, 1024, within="8 and 1,024", or_none=True),
-        help="Hash functions; 0 compares all that may be similar.",
-        usual="64",
-        more="An index without hash functions takes a third of the room and misses nothing, but "
-        "long queries take longer.",
-    )
     tf: TermFrequency | None = option(
         WeightOptions.known["tf"],
         default=None,
@@ -66,6 +57,22 @@ class PassageSchemeOptions(SeedOptions, TokenOptions):
         usual="unary",
     )
     differs = but(ngram={"usual": "1"})
+
+
+class PassageSchemeOptions(SeedOptions, PassageTokenOptions):
+    """Options of a passage index except ``min_tokens``, None by default."""
+
+    heading = "Matching"
+
+    num_perm: int | None = option(
+        BandOptions.known["num_perm"],
+        default=None,
+        kind=Whole(8, 1024, within="8 and 1,024", or_none=True),
+        help="Hash functions; 0 compares all that may be similar.",
+        usual="64",
+        more="An index without hash functions takes a third of the room and misses nothing, but "
+        "long queries take longer.",
+    )
 
 
 class PassageOptions(PresetOptions, PassageSchemeOptions):
@@ -108,7 +115,7 @@ class ContainedOptions(Options):
         return 0 if self.measure == "jaccard" else MOST_TIMES
 
 
-class HitsOptions(Options):
+class RecallOptions(Options):
     """Option for the recall of passages."""
 
     heading = "Matching"
@@ -119,21 +126,6 @@ class HitsOptions(Options):
         help="Least probability that a passage at the threshold is found.",
         usual="0.99; 1 without min-hashes",
     )
-    hits: int | None = option(
-        "Least number of common min-hashes, instead of --recall.",
-        Whole(1),
-        default=None,
-        metavar="N",
-    )
-
-    def check_together(self) -> None:
-        """Raise if both are given."""
-        super().check_together()
-        if self.recall is not None and self.hits is not None:
-            message = (
-                "recall and hits both decide how surely passages are found; leave out one of them"
-            )
-            raise InvalidParameterError(message, "recall", "hits")
 
 
 class PlaceOptions(Options):
@@ -160,7 +152,7 @@ class PlaceOptions(Options):
         return self.places or self.place_marker is not None or self.document == "folder"
 
 
-class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, AgainstOptions):
+class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, AgainstOptions):
     """Options of an alignment."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName)
@@ -203,19 +195,16 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Ag
             "more": "Of a passage of --min-tokens whose words changed independently; windows are "
             "looked up below the threshold for it.",
         },
-        hits={"help": "Look up windows by so many common min-hashes."},
     )
 
     def check_together(self) -> None:
         """Raise if options exclude each other."""
         super().check_together()
-        if self.measure != "jaccard":
-            for name in ("hits", "within"):
-                if getattr(self, name):
-                    raise no_effect(name, f"with {self.measure}", "ask for jaccard", "measure")
+        if self.measure != "jaccard" and self.within:
+            raise no_effect("within", f"with {self.measure}", "ask for jaccard", "measure")
 
 
-class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
+class AlignSchemeOptions(AlignOptions, PassageTokenOptions):
     """Options of an alignment and of its own index."""
 
     differs = but(idf={"usual": "unary; smooth for rewording; by containment standard"})
@@ -237,7 +226,7 @@ class IgnoreOptions(Options):
 
 
 class LookUpOptions(
-    WhereOptions, PresetOptions, ContainedOptions, HitsOptions, PlaceOptions, ReadingOptions
+    WhereOptions, PresetOptions, ContainedOptions, RecallOptions, PlaceOptions, ReadingOptions
 ):
     """Options of a search for passages, at any threshold."""
 
@@ -247,11 +236,9 @@ class LookUpOptions(
     def check_together(self) -> None:
         """Raise if options exclude each other."""
         super().check_together()
-        if self.measure != "jaccard":
-            for name in ("hits", "recall"):
-                if getattr(self, name) is not None:
-                    where = "with containment, of which nothing is missed"
-                    raise no_effect(name, where, "ask for jaccard", "measure")
+        if self.measure != "jaccard" and self.recall is not None:
+            where = "with containment, of which nothing is missed"
+            raise no_effect("recall", where, "ask for jaccard", "measure")
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:

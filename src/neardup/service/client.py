@@ -114,7 +114,6 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         threshold: Threshold = None,
         *,
         recall: Threshold = None,
-        hits: int | None = None,
         with_text: bool = False,
         top: int | None = None,
         with_columns: bool = False,
@@ -122,11 +121,11 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         """Find documents or passages that are similar to texts.
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``.
-        ``recall``, ``hits`` and ``with_text`` are for an index of passages, ``top`` and
+        ``recall`` and ``with_text`` are for an index of passages, ``top`` and
         ``with_columns`` for an index of documents.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
-        body = _given(queries=texts, threshold=threshold, recall=recall, hits=hits)
+        body = _given(queries=texts, threshold=threshold, recall=recall)
         body |= _given(top=top)
         return self._table("search", body | {"with_text": with_text, "with_columns": with_columns})
 

@@ -80,7 +80,6 @@ class Search(Request):
     queries: list[Text | NamedText]
     threshold: Threshold | None = None
     recall: Threshold | None = None
-    hits: Positive | None = None
     with_text: bool = False
     top: Nearest | None = None
     with_columns: WithColumns = False

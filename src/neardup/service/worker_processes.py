@@ -119,7 +119,7 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     """Return the answer to a search of many texts."""
     index: Any = open_once(folder, tokenizer)
     options = _given(asked, "queries", "limit")
-    of_passages = {"recall", "hits", "with_text"}
+    of_passages = {"recall", "with_text"}
     of_documents = {"top", "with_columns"}
     unknown, kind = of_passages, "documents"
     if isinstance(index, PassageIndex):

@@ -177,7 +177,6 @@ def windows_of(
     threshold: Fraction,
     *,
     recall: str | Fraction | None = None,
-    hits: int | None = None,
 ) -> tuple[int, dict[tuple[int, str], dict[passages.Cell, int]]]:
     """Find all sub-texts with enough common min-hashes, as the paper does.
 
@@ -185,7 +184,7 @@ def windows_of(
     """
     view = index._handle.view(Runner(1))
     recall = None if recall is None else Fraction(recall)
-    plan = make_search_plan(view.scheme, threshold, recall, hits)
+    plan = make_search_plan(view.scheme, threshold, recall)
     tokens, _ = view.scheme.tokenizer.locate_tokens(Texts.from_arrow(pa.array(queries)))
     ends = tokens.offsets[:-1], tokens.offsets[1:]
     asked = gather_queries(tokens.values, *ends, view.scheme, view.frequencies)

@@ -31,15 +31,12 @@ from tests.properties.search.cases import (
 MOST_TIMES = "neardup.options.passages.MOST_TIMES"
 
 
-@given(case=cases(), recall=recalls, hits=st.none() | st.integers(1, 8))
-def test_search__windows_as_oracle(case, recall, hits):
-    if hits is None:
-        assume(can_reach(case, recall))
-        asked, least = {"recall": recall}, hits_asked_for(case, Fraction(recall))
-    else:
-        asked, least = {"hits": hits}, hits
+@given(case=cases(), recall=recalls)
+def test_search__windows_as_oracle(case, recall):
+    assume(can_reach(case, recall))
+    least = hits_asked_for(case, Fraction(recall))
     with indexed(case) as index:
-        n_hits, found = windows_of(index, case.queries, case.threshold, **asked)
+        n_hits, found = windows_of(index, case.queries, case.threshold, recall)
     assert n_hits == least
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
@@ -53,18 +50,14 @@ def test_search__windows_as_oracle(case, recall, hits):
     assert not found
 
 
-@given(
-    case=cases(),
-    asked=st.builds(lambda recall: {"recall": recall}, recalls)
-    | st.builds(lambda hits: {"hits": hits}, st.integers(1, 8)),
-)
+@given(case=cases(), recall=recalls)
 @examples(100)
-def test_search__candidates_as_oracle(case, asked):
+def test_search__candidates_as_oracle(case, recall):
     """Compare the sub-texts between the candidates of each start with the query."""
-    assume("hits" in asked or can_reach(case, asked["recall"]))
+    assume(can_reach(case, recall))
     with indexed(case) as index:
-        _, candidates = windows_of(index, case.queries, case.threshold, **asked)
-        table = index.search(case.queries, case.threshold, **asked).passages
+        _, candidates = windows_of(index, case.queries, case.threshold, recall)
+        table = index.search(case.queries, case.threshold, recall=recall).passages
 
     def found(number, name):
         query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])

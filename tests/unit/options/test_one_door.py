@@ -60,9 +60,7 @@ MISTAKES = {
         {"threshold": "80"},
         {"within": True},
         {"min_tokens": 0},
-        {"hits": 0},
         {"max_documents": "0%"},
-        {"seed": -1},
     ],
     "cut": [
         *(_READING + _AGAINST),

@@ -148,7 +148,6 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         measure: PassageMeasure = "jaccard",
         preset: PassagePresetName | None = None,
         recall: Number | None = None,
-        hits: int | None = None,
         places: bool = False,
         place_marker: str | None = None,
         with_text: bool = False,
@@ -172,8 +171,6 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         recall
             Least probability that a passage at the threshold is found. None: 0.99, or 1 of an index
             without min-hashes.
-        hits
-            Least number of common min-hashes, instead of ``recall``.
         places, place_marker, with_text
             As of ``align``.
         read, run
@@ -199,7 +196,6 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
             measure=measure,
             preset=preset,
             recall=recall,
-            hits=hits,
             places=places,
             place_marker=place_marker,
             with_text=with_text,
