@@ -296,8 +296,6 @@ class PassageResult(TableResult):
     passages: pa.Table
     summary: dict[str, Any]
     document_pairs: pa.Table | None = None
-    # Ignored text, so that the shares of a page are those of ``document_pairs``.
-    _hidden: Any = field(default=None, repr=False, compare=False)
 
     @property
     def table(self) -> pa.Table:

@@ -47,8 +47,8 @@ from neardup.options.option import merge
 from neardup.options.passages import AlignOptions, AlignSchemeOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length
 from neardup.passages.documents import (
-    NO_RUNS,
     DocumentBlock,
+    IgnoredRuns,
     PassageReading,
     gather,
     least_run,
@@ -60,7 +60,6 @@ from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import (
     Extents,
-    HiddenText,
     Placer,
     count_marked,
     extents_of,
@@ -107,14 +106,13 @@ class Aligned:
 class Queries:
     """Aligner of queries with the documents of an index.
 
-    With ``is_one``, the queries are these documents themselves. ``hidden`` text is ignored.
-    ``placer`` names the beginnings of passages, if requested.
+    With ``is_one``, the queries are these documents themselves. ``placer`` names the beginnings of
+    passages, if requested.
     """
 
     shared: SharedIndex[OpenPassages]
     plan: AlignmentPlan
     options: AlignOptions
-    hidden: HiddenText | None
     placer: Placer | None
     is_one: bool
 
@@ -134,7 +132,7 @@ class Queries:
             pairs = np.stack([matches.queries, matches.documents], axis=1)
             extents = None
             if options.summary is not None:
-                extents = extents_of(matches, passages, block, index, self.hidden)
+                extents = extents_of(matches, block, index)
             yield Aligned(
                 np.diff(block.tokens.offsets),
                 block.ids.type,
@@ -166,7 +164,7 @@ def read_templates(
     read: PassageReading,
     min_tokens: int | None,
     runner: Runner,
-) -> HiddenText:
+) -> IgnoredRuns:
     """Read the texts of templates in this process, without ids."""
     if isinstance(other, NewDocuments):
         scheme = other.window_scheme
@@ -179,7 +177,7 @@ def read_templates(
         blocks = read_documents(templates, scheme.tokenizer, read, reading)
         runs = runs_of((block.tokens for block in blocks), scheme.count_shingles(length))
         note(runs=sum(len(hashes) for _, hashes in runs.hashes))
-    return HiddenText(runs, scheme.tokenizer)
+    return runs
 
 
 class AlignJob:
@@ -266,13 +264,12 @@ def find_shared(
             hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
     else:
         options.check_no_other("with an index", "align with documents")
-    hidden = None
     if ignore:
-        hidden = read_templates(ignore, other, read, options.min_tokens, engine.runner)
-        read = replace(read, ignored=hidden.runs)
+        ignored = read_templates(ignore, other, read, options.min_tokens, engine.runner)
+        read = replace(read, ignored=ignored)
         # An index keeps its text.
         if isinstance(other, NewDocuments):
-            other = replace(other, read=replace(other.read, ignored=hidden.runs))
+            other = replace(other, read=replace(other.read, ignored=ignored))
     with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
         index = shared.opened
         sizes = index.document_sizes()
@@ -286,7 +283,7 @@ def find_shared(
         tables = [schema.empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         pairs: list[Int64s] = [np.empty((0, 2), np.int64)]
-        queries = Queries(shared, plan, options, hidden, placer, is_one)
+        queries = Queries(shared, plan, options, placer, is_one)
         parse = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=read)
         for aligned in engine.stream("align", sources, parse, queries.align):
             tables.append(aligned.passages)
@@ -321,8 +318,7 @@ def find_shared(
     document_pairs = None
     if options.summary is not None:
         document_pairs = pair_table(table, numbers, np.concatenate(extents))
-    hidden = hidden or HiddenText(NO_RUNS, index.scheme.tokenizer)
-    return PassageResult(table, summary, document_pairs, hidden)
+    return PassageResult(table, summary, document_pairs)
 
 
 def _summary(
@@ -427,9 +423,9 @@ def align(
     ``data`` and of places in them. The similarity is that of the two whole passages, and the true
     one; copies of a token count in it, with tf ``binary`` too.
     Rows of ``document_pairs`` are ``query_id, doc_id, passages, longest, query_shared, doc_shared,
-    query_share, doc_share``: the number of passages, the characters of the longest, the characters
-    of either text that are in one, and which part of it that is, from its first token to its last;
-    the pairs of which one has the greatest part from the other come first.
+    query_share, doc_share``: the number of passages, the tokens of the longest, the tokens of
+    either text that are in one, and which part of it that is, without ignored ones; the pairs of
+    which one has the greatest part from the other come first.
 
     Raises
     ------

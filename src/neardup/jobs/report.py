@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,6 @@ from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.outputs.tables import TableRows, read_summary
-from neardup.passages.matches import HiddenText
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.reading.texts import FoundText
 from neardup.reports.cut import CutTable, Key, cut_report
@@ -107,7 +106,6 @@ def report(
 class _Given:
     data: ReadCollection | None
     against: ReadCollection | None
-    hidden: HiddenText | None = None
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if an argument has no effect on this report."""
@@ -155,7 +153,6 @@ def make_report(
             # The passages are the evidence, also for pairs of documents.
             table = result.passages if isinstance(result, PassageResult) else result.table
             name = type(result).__name__
-            given = replace(given, hidden=getattr(result, "_hidden", None))
             return report_of_table(TableRows.of_table(table), result.summary, given, name, runner)
         return _report_of_path(result, given, runner)
 
@@ -253,7 +250,7 @@ def _report_of_passages(passages: PassageTable, given: _Given, runner: Runner) -
                 raise InvalidInputError(message)
     _check_places(passages, texts)
     advice = _ADVICE.format("TABLE") if passages.is_one else _ADVICE_OF_TWO
-    return passage_report(passages, texts, given.hidden, advice)
+    return passage_report(passages, texts, advice)
 
 
 def _check_places(passages: PassageTable, texts: Mapping[int, FoundText]) -> None:

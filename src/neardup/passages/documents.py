@@ -42,34 +42,19 @@ class IgnoredRuns:
 
     def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
         """Return texts without ignored runs, at their original positions."""
-        return _without(self.are_ignored(tokens), tokens, spans)
-
-    def are_ignored(self, tokens: TokenLists) -> Bools:
-        """Return a mask of the tokens in ignored runs."""
-        n_tokens = len(tokens.values)
-        changes = np.zeros(n_tokens + 1, np.int64)
+        changes = np.zeros(len(tokens.values) + 1, np.int64)
         for length, hashes in self.hashes:
             starts, found = _runs(tokens, length)
             places = np.searchsorted(hashes, found)
             there = hashes[np.minimum(places, len(hashes) - 1)] == found
             changes[starts[there]] += 1
             changes[starts[there] + length] -= 1
-        covered: Bools = np.cumsum(changes[:-1]) > 0
-        return covered
-
-
-NO_RUNS = IgnoredRuns(())
-
-
-def _without(
-    taken_out: Bools, tokens: TokenLists, spans: TokenSpans
-) -> tuple[TokenLists, TokenSpans]:
-    kept = ~taken_out
-    offsets = offsets_of(kept)[tokens.offsets]
-    return (
-        TokenLists(tokens.values[kept], offsets.astype(np.int64)),
-        TokenSpans(spans.starts[kept], spans.stops[kept]),
-    )
+        kept = np.cumsum(changes[:-1]) == 0
+        offsets = offsets_of(kept)[tokens.offsets]
+        return (
+            TokenLists(tokens.values[kept], offsets.astype(np.int64)),
+            TokenSpans(spans.starts[kept], spans.stops[kept]),
+        )
 
 
 def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:

@@ -16,11 +16,10 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import as_text
 from neardup.kernels.text import tokens
-from neardup.passages.documents import DocumentBlock, IgnoredRuns
+from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
 from neardup.passages.segment import PassageSegment
-from neardup.tables import Floats, Int64s, Rows, Texts, offsets_of
-from neardup.text.tokenizers import Tokenizer
+from neardup.tables import Floats, Int64s, Rows, Texts
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = r"(?:^|, )line [\d,]+, column [\d,]+$"
@@ -373,90 +372,20 @@ def _cut(
         pieces[row] = text[starts[row] : stops[row]]
 
 
-# Rows of passages: start, stop and visible length of the query's text, and the same of the
-# document's text, or of one side alone. All are in visible characters; texts extend from their
-# first token to their last.
+# Rows of passages: start, stop and size of the query in tokens, and the same of the document.
 Extents = Int64s
 
 
-@dataclass(frozen=True)
-class HiddenSpans:
-    """Spans of hidden characters, sorted by text and position."""
-
-    documents: Int64s
-    starts: Int64s
-    stops: Int64s
-
-    def visible_before(self, documents: Int64s, places: Int64s) -> Int64s:
-        """Return the number of visible characters before positions of texts."""
-        if not len(self.documents):
-            return places
-        # Positions of all texts on one line.
-        width = 1 + max(int(self.stops.max()), int(places.max(initial=0)))
-        lines = self.documents * width + self.starts
-        sizes = offsets_of(self.stops - self.starts)
-        first = np.searchsorted(self.documents, documents)
-        before = np.searchsorted(lines, documents * width + places)
-        hidden = sizes[before] - sizes[first]
-        # A position within a hole follows only a part of it.
-        last = np.maximum(before - 1, 0)
-        inside = np.where(before > first, np.maximum(self.stops[last] - places, 0), 0)
-        visible: Int64s = places - hidden + inside
-        return visible
-
-
-_NONE: Int64s = np.empty(0, np.int64)
-_NO_HOLES = HiddenSpans(_NONE, _NONE, _NONE)
-
-
-@dataclass(frozen=True)
-class Visible:
-    """The visible text of documents, in characters.
-
-    ``starts`` and ``stops`` bound each text's visible tokens; both are 0 if all are hidden.
-    ``holes`` are hidden.
-    """
-
-    starts: Int64s
-    stops: Int64s
-    holes: HiddenSpans
-
-    def extents(self, which: Int64s, starts: Int64s, stops: Int64s) -> Extents:
-        """Measure passages, passage k in text ``which[k]``."""
-        before, each = self.holes.visible_before, np.arange(len(self.starts))
-        # All tokens of an indexed document may be hidden.
-        lengths = np.maximum(before(each, self.stops) - before(each, self.starts), 1)
-        return np.stack([before(which, starts), before(which, stops), lengths[which]], axis=1)
-
-
-@dataclass(frozen=True)
-class HiddenText:
-    """Ignored token runs, if any, and the tokenizer of texts."""
-
-    runs: IgnoredRuns
-    tokenizer: Tokenizer
-
-    def look_at(self, texts: pa.Array, ids: pa.Array) -> Visible:
-        """Find the hidden spans of the texts of documents."""
-        tokens, spans = self.tokenizer.locate_tokens(self.tokenizer.texts_in_index(texts, ids))
-        is_hidden = self.runs.are_ignored(tokens)
-        numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
-        # A hole continues while the next token of the same text is hidden, too.
-        goes_on = is_hidden[1:] & is_hidden[:-1] & (numbers[1:] == numbers[:-1])
-        firsts = np.flatnonzero(is_hidden & ~np.concatenate([[False], goes_on])[: len(numbers)])
-        lasts = np.flatnonzero(is_hidden & ~np.concatenate([goes_on, [False]])[: len(numbers)])
-        documents = numbers[firsts]
-        places = character_spans(texts, documents, spans.starts[firsts], spans.stops[lasts])
-        holes = HiddenSpans(documents, *places)
-        visible = np.flatnonzero(~is_hidden)
-        filled, firsts = np.unique(numbers[visible], return_index=True)
-        lasts = np.append(firsts[1:], len(visible))[: len(filled)] - 1
-        ends = character_spans(
-            texts, filled, spans.starts[visible[firsts]], spans.stops[visible[lasts]]
-        )
-        starts, stops = np.zeros((2, len(texts)), np.int64)
-        starts[filled], stops[filled] = ends
-        return Visible(starts, stops, holes)
+def extents_of(matches: PassageMatches, queries: DocumentBlock, index: OpenPassages) -> Extents:
+    """Measure passages and their texts in tokens, without ignored ones."""
+    overlap = index.scheme.shingles.ngram - 1
+    query_sizes = np.diff(queries.tokens.offsets)[matches.queries]
+    sizes = np.empty(len(matches), np.int64)
+    for segment, rows, local in _by_segment(index, matches.documents):
+        sizes[rows] = np.diff(segment.offsets)[local]
+    query = matches.query_starts, matches.query_stops + overlap, query_sizes + overlap
+    document = matches.starts, matches.stops + overlap, sizes + overlap
+    return np.stack([*query, *document], axis=1)
 
 
 _COLUMNS = [
@@ -471,58 +400,10 @@ _COLUMNS = [
 ]
 
 
-def extents_of(
-    matches: PassageMatches,
-    passages: pa.Table,
-    queries: DocumentBlock,
-    index: OpenPassages,
-    hidden: HiddenText | None = None,
-) -> Extents:
-    """Measure passages of ``match_table`` and their texts in visible characters."""
-    query_starts, query_stops, starts, stops = (
-        passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
-    )
-    documents, which = np.unique(matches.queries, return_inverse=True)
-    of_queries = _visible_queries(queries, documents, hidden)
-    documents, which_in = np.unique(matches.documents, return_inverse=True)
-    of_documents = _visible_documents(index, documents, hidden)
-    extents = (
-        of_queries.extents(which, query_starts, query_stops),
-        of_documents.extents(which_in, starts, stops),
-    )
-    return np.hstack(extents)
-
-
-def _visible_queries(
-    queries: DocumentBlock, documents: Int64s, hidden: HiddenText | None
-) -> Visible:
-    if hidden is not None:
-        rows = pa.array(documents)
-        return hidden.look_at(queries.texts.take(rows), queries.ids.take(rows))
-    offsets, spans = queries.tokens.offsets, queries.spans
-    first, last = offsets[documents], offsets[documents + 1] - 1
-    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
-    return Visible(*places, _NO_HOLES)
-
-
-def _visible_documents(
-    index: OpenPassages, documents: Int64s, hidden: HiddenText | None
-) -> Visible:
-    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
-    # Documents ascend, and so do their segments.
-    for segment, _, local in _by_segment(index, documents):
-        texts.append(segment.texts.take(pa.array(local)))
-        sizes.append(np.diff(segment.offsets)[local])
-    if hidden is not None:
-        return hidden.look_at(pa.concat_arrays(texts), index.ids_of(documents))
-    stops = np.concatenate(sizes)
-    return Visible(*character_places(index, documents, np.zeros_like(stops), stops), _NO_HOLES)
-
-
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
-    """Sum the shared characters of each pair of documents, by the greater share.
+    """Sum the shared tokens of each pair of documents, by the greater share.
 
-    ``numbers`` are the passages' pairs. Overlaps of a pair's passages and hidden text do not add.
+    ``numbers`` are the passages' pairs. Overlaps of a pair's passages do not add.
     """
     numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
     n_pairs = len(numbers)
@@ -541,6 +422,6 @@ def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Tabl
         *(part / whole for part, whole in zip(shared, lengths, strict=True)),
     ]
     # The greatest share first, then the longest text; ties stay in the order of the documents.
-    share, characters = np.maximum(columns[-2], columns[-1]), np.maximum(*shared)
+    share, n_shared = np.maximum(columns[-2], columns[-1]), np.maximum(*shared)
     table = pa.table(columns, _COLUMNS)
-    return table.take(pa.array(np.lexsort((-characters, -share))))
+    return table.take(pa.array(np.lexsort((-n_shared, -share))))

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
-from neardup.passages.documents import NO_RUNS
-from neardup.passages.matches import HiddenText, union_lengths
+from neardup.passages.matches import union_lengths
 from neardup.reading.texts import FoundText
 from neardup.reports.charts import matrix_of_pairs, similarity_chart
 from neardup.reports.examples import (
@@ -30,8 +29,6 @@ from neardup.reports.page import Cell, Fact, Report, Section, Table, options_sec
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
-from neardup.text.forms import Normalisation
-from neardup.text.tokenizers import make_tokenizer
 
 COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
 """Columns of every table of passages."""
@@ -124,31 +121,14 @@ class PassageTable:
         chosen.setdefault(int(np.argmax(self.lengths)), "The longest")
         return chosen
 
-    def shares(self, texts: Mapping[int, FoundText], hidden: HiddenText | None) -> list[Floats]:
-        """Return the documents' shares in passages, NaN if unknown.
-
-        Documents are measured from their first token to their last, without ignored text.
-        """
-        hidden = hidden or HiddenText(NO_RUNS, make_tokenizer("words", Normalisation()))
-        pairs, rows = self.pairs, np.full(len(self.ids), -1)
-        rows[list(texts)] = np.arange(len(texts))
-        ids = self.ids.take(pa.array(list(texts), pa.int64()))
-        known_texts = pa.array([each.text for each in texts.values()], pa.large_string())
-        visible = hidden.look_at(known_texts, ids)
-        found = []
-        for side, numbers, of_pairs in (
-            ("query", self.queries, pairs.queries),
-            ("doc", self.docs, pairs.docs),
-        ):
-            known = np.flatnonzero(rows[numbers] >= 0)
-            starts, stops = (places[known] for places in self.places(side))
-            extents = visible.extents(rows[numbers[known]], starts, stops)
-            groups = pairs.groups[known]
-            shared = union_lengths(extents[:, 0], extents[:, 1], groups, len(pairs))
-            lengths = np.full(len(pairs), np.nan)
-            lengths[groups] = extents[:, 2]
-            found.append(np.where(rows[of_pairs] >= 0, shared / lengths, np.nan))
-        return found
+    def shares(self, texts: Mapping[int, FoundText]) -> list[Floats]:
+        """Return the shares of documents' characters in passages, NaN if unknown."""
+        pairs, lengths = self.pairs, np.full(len(self.ids), np.nan)
+        lengths[list(texts)] = [max(len(each.text), 1) for each in texts.values()]
+        return [
+            union_lengths(*self.places(side), pairs.groups, len(pairs)) / lengths[documents]
+            for side, documents in (("query", pairs.queries), ("doc", pairs.docs))
+        ]
 
 
 @dataclass(frozen=True)
@@ -205,13 +185,11 @@ def read_passages(
 def passage_report(
     passages: PassageTable,
     texts: Mapping[int, FoundText],
-    hidden: HiddenText | None,
     advice: str,
 ) -> Report:
     """Make the page of shared passages.
 
     ``texts`` are available documents by number, and ``advice`` is the next step without any.
-    ``hidden`` has the ignored text, and the tokenizer; None if nothing was ignored.
     """
     names = _Names(passages, texts)
     pairs, n, summary = passages.pairs, len(passages), passages.summary
@@ -219,7 +197,7 @@ def passage_report(
     examples = [each for each in examples if each.differences.a]
     chart = similarity_chart(passages.similarities, summary.get("threshold"), "passages")
     sections = [
-        _pairs(names, passages.shares(texts, hidden) if texts else []),
+        _pairs(names, passages.shares(texts) if texts else []),
         Section(
             "examples",
             "Examples, from the least similar to certain",

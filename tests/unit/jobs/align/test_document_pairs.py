@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,22 +19,29 @@ LEAST = {"min_tokens": 6, "threshold": 0.9}
 
 
 def expected_pairs(result, queries, documents):
-    """Count characters one by one."""
+    """Count words one by one."""
     rows = []
     by_pair = defaultdict(list)
     for row in result.passages.to_pylist():
         by_pair[row["query_id"], row["doc_id"]].append(row)
     for (query, doc), found in by_pair.items():
-        texts = {"query": queries[query], "doc": documents[doc]}
+        texts = {"query": words_in(queries[query]), "doc": words_in(documents[doc])}
         row = {"query_id": query, "doc_id": doc, "passages": len(found)}
-        row["longest"] = max(p[f"{s}_end"] - p[f"{s}_start"] for p in found for s in texts)
-        for side, text in texts.items():
-            covered = {c for p in found for c in range(p[f"{side}_start"], p[f"{side}_end"])}
-            words = [match.span() for match in re.finditer(r"\w+", text)]
-            row[f"{side}_shared"] = len(covered)
-            row[f"{side}_share"] = len(covered) / (words[-1][1] - words[0][0])
+        row["longest"] = 0
+        for side, words in texts.items():
+            covered = [
+                {i for i, (a, b) in enumerate(words) if start <= a and b <= end}
+                for start, end in ((p[f"{side}_start"], p[f"{side}_end"]) for p in found)
+            ]
+            row["longest"] = max(row["longest"], *map(len, covered))
+            row[f"{side}_shared"] = len(set().union(*covered))
+            row[f"{side}_share"] = row[f"{side}_shared"] / len(words)
         rows.append(row)
     return rows
+
+
+def words_in(text):
+    return [match.span() for match in re.finditer(r"\w+", text)]
 
 
 def as_set(rows):
@@ -84,48 +89,17 @@ def test_align__summary_of_an_index_with_removed_documents(tmp_path):
     assert result.document_pairs["doc_share"].to_pylist()[0] == 1.0
 
 
-QUESTION = "What do you think of all this, and why do you think so?"
-ANSWERS = [" ".join(f"{name}{i}" for i in range(30)) for name in "abc"]
-# Beside the answers there are a question, white space around texts, and words of their own.
-ASKED = [
-    f"\n\n  {QUESTION} {ANSWERS[0]} {QUESTION} {ANSWERS[1]} mine {QUESTION}\n\n",
-    f"{ANSWERS[0]} {QUESTION} {ANSWERS[1]}. {ANSWERS[2]} ...!\n",
-]
+def test_report__shares_of_a_table_that_was_written(tmp_path):
+    """With its texts the page has shares of characters; a table alone has none."""
+    texts = [f"{PHRASES[0]} own words", f"{PHRASES[0]} {PHRASES[1]}"]
+    path = str(tmp_path / "shared.parquet")
+    neardup.align(texts, **LEAST).write(path)
+    shares = tuple(percent(len(PHRASES[0]) / len(text)) for text in texts)
+    assert shares_on_page(neardup.report(path, texts)) == shares
+    assert shares_on_page(neardup.report(path)) == ()
 
 
 def shares_on_page(report):
     """Return the shares of both documents of the first pair that a page lists."""
     [table] = report.sections[0].tables
     return table.rows[0][5:]
-
-
-@pytest.mark.parametrize("options", [{"ignore": [QUESTION]}, {}, {"tokenizer": "whitespace"}])
-@pytest.mark.parametrize("measure", ["jaccard", "containment"])
-@pytest.mark.parametrize("is_one", [True, False])
-def test_report__shares_of_the_table(options, measure, is_one):
-    """Table and page measure texts from the first token to the last, without what is ignored."""
-    collections = [pa.table({"id": ["0", "1"], "text": ASKED})]
-    if not is_one:
-        collections = [collections[0].slice(row, 1) for row in range(2)]
-    result = neardup.align(
-        *collections, **grouped(measure=measure, min_tokens=20, summary="documents", **options)
-    )
-    # By containment, each document is the query of the other.
-    row, *_ = result.document_pairs.to_pylist()
-    shares = row["query_share"], row["doc_share"]
-    page = neardup.report(result, collections[0], against=None if is_one else collections[1])
-    assert shares_on_page(page) == tuple(map(percent, shares))
-    # Of what is not ignored all but a word was copied.
-    assert (shares[0] > 0.95) == ("ignore" in options)
-    assert max(shares) < 1
-
-
-def test_report__shares_of_a_table_that_was_written(tmp_path):
-    """With its texts the page has the same shares; a table alone has none."""
-    path = str(tmp_path / "shared.parquet")
-    neardup.align(ASKED, min_tokens=20).write(path)
-    result = neardup.align(ASKED, min_tokens=20, summary="documents")
-    [row] = result.document_pairs.to_pylist()
-    shares = percent(row["query_share"]), percent(row["doc_share"])
-    assert shares_on_page(neardup.report(path, ASKED)) == shares
-    assert shares_on_page(neardup.report(path)) == ()
