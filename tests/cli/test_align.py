@@ -82,7 +82,7 @@ def test_align__summary_of_documents(run, here):
     outcome = run(*arguments, "--summary", "documents", "-o", "who.csv")
     assert outcome.out.splitlines()[2] == "1 pair of documents shares text"
     texts = (SHARED, f"Ø 🙂 as he said: {SHARED}", f"Chapter the first. {SHARED}. So far")
-    n, query, doc = (len(re.findall(r"\w+|🙂", text)) for text in texts)
+    n, query, doc = (len(re.findall(r"\w+", text)) for text in texts)
     assert (here / "who.csv").read_text().splitlines() == [
         '"query_id","doc_id","passages","longest","query_shared","doc_shared","query_share",'
         '"doc_share"',

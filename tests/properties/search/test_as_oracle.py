@@ -36,7 +36,7 @@ def test_search__windows_as_oracle(case, recall):
     assume(can_reach(case, recall))
     least = hits_asked_for(case, Fraction(recall))
     with indexed(case) as index:
-        n_hits, found = windows_of(index, case.queries, case.threshold, recall)
+        n_hits, found = windows_of(index, case.queries, case.threshold, recall=recall)
     assert n_hits == least
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
@@ -56,7 +56,7 @@ def test_search__candidates_as_oracle(case, recall):
     """Compare the sub-texts between the candidates of each start with the query."""
     assume(can_reach(case, recall))
     with indexed(case) as index:
-        _, candidates = windows_of(index, case.queries, case.threshold, recall)
+        _, candidates = windows_of(index, case.queries, case.threshold, recall=recall)
         table = index.search(case.queries, case.threshold, recall=recall).passages
 
     def found(number, name):

@@ -89,7 +89,7 @@ def change_manifest(index: PassageIndex, change) -> None:
 def test_open__newer_format(index):
     with contextlib.closing(sqlite3.connect(index.folder / "index.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 6"):
+    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 7"):
         PassageIndex.open(index.folder)
 
 
