@@ -110,7 +110,7 @@ def test_stopped_and_run_again(run, tmp_path, name):
         assert said.startswith("going on with a run that was stopped: ")
         assert sorted(before + after) == sorted(tasks)
         assert answer_in(output) == expected
-    assert not (tmp_path / "work").exists()
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 def stop(run, tmp_path: Path, n_done: int, job: Job = DEDUP, **how: Any) -> Path:
@@ -167,7 +167,7 @@ def test_half_written_task(run, tmp_path, expected):
     with patch.object(SharedWork, "remove", SharedWork.close):
         done, said = go_on(run, tmp_path)
     assert path.name in done
-    assert "run that was stopped: 1 of " in said
+    assert "run that was stopped: 1 task is done" in said
     assert not left.exists()
     assert answer_in(tmp_path / "out") == expected
 
@@ -252,14 +252,14 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     assert sorted(other) != sorted(tasks)
     before = [path.name for path in stop(run, tmp_path, 3).glob("*-of-*")]
     done, said = go_on(run, tmp_path, slots=9)
-    assert said.startswith("going on with a run that was stopped: 3 of 4 tasks of read are done")
+    assert said.startswith("going on with a run that was stopped: 3 tasks are done")
     assert sorted(before + done) == sorted(tasks)
     assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
 
 
 def test_two_at_once(run, tmp_path, collections):
     folder = stop(run, tmp_path, 1)
-    key = json.loads((folder / "key.json").read_text())["key"]
+    key = json.loads((folder / "key.json").read_text())
     other = SharedWork.open(tmp_path / "work", "out", key)
     code, said = run(DEDUP, tmp_path / "out", "--work", str(tmp_path / "work"))
     assert code == 1
@@ -281,12 +281,12 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     capsys.readouterr()
     assert neardup.cli.run(words) == 0
     said = capsys.readouterr().err
-    assert f"{n_read} of {n_read} tasks of read are done" in said
+    assert f"{n_read} tasks are done" in said
     assert list((tmp_path / "out").iterdir())
     (tmp_path / "spark").mkdir()
     (tmp_path / "out").rename(tmp_path / "spark/out")
     assert answer_in(tmp_path / "spark") == expected
-    assert not (tmp_path / "work").exists()
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 @pytest.mark.kills
@@ -305,7 +305,7 @@ def test_driver_killed(session, collection, tmp_path, capsys):
     assert neardup.cli.run(words) == 0
     assert "going on with a run that was stopped: " in capsys.readouterr().err
     assert_same(out, tmp_path / "threads")
-    assert not work.exists()
+    assert list(work.iterdir()) == []
 
 
 @pytest.mark.kills
@@ -320,4 +320,4 @@ def test_executor_killed(session, collection, tmp_path, monkeypatch, small_tasks
     assert neardup.cli.run(words) == 0
     assert mark.exists()
     assert_same(out, tmp_path / "threads")
-    assert not (tmp_path / "work").exists()
+    assert list((tmp_path / "work").iterdir()) == []

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neardup.errors import NeardupError, WriteError
 
@@ -152,7 +152,7 @@ def make_folder(path: Path) -> None:
 
 def sync_folder(path: Path) -> None:
     """Sync the names in a folder, if supported."""
-    if os.name == "nt" or _is_passing(path):
+    if _is_passing(path):
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -170,22 +170,18 @@ HOLDER = "write.lock.holder"
 _LONGEST_COMMAND = 200
 
 
-def this_holder() -> dict[str, Any]:
-    """Return the description of this process for others."""
+def store_holder(folder: Path) -> None:
+    """Store the description of this process for others, for messages only."""
     command = shlex.join(sys.orig_argv)
-    return {
+    holder = {
         "process": os.getpid(),
         "host": socket.gethostname(),
         "command": command[:_LONGEST_COMMAND] + "..." * (len(command) > _LONGEST_COMMAND),
         "since": datetime.now(UTC).isoformat(" ", "seconds"),
     }
-
-
-def store_holder(folder: Path) -> None:
-    """Store the description of the writer, for messages only."""
     temporary = part_of(folder / HOLDER)
     try:
-        temporary.write_text(json.dumps(this_holder()), encoding="utf-8")
+        temporary.write_text(json.dumps(holder), encoding="utf-8")
         temporary.replace(folder / HOLDER)
     except OSError:
         for leftover in (temporary, folder / HOLDER):
@@ -200,18 +196,10 @@ def find_holder(folder: Path) -> str | None:
     """
     try:
         content = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return say_holder(content)
-
-
-def say_holder(content: Any) -> str | None:
-    """Describe a stored holder, None if its process has ended."""
-    try:
         process, host, command, since = (
             content[key] for key in ("process", "host", "command", "since")
         )
-    except (KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     if host == socket.gethostname():
         if process == os.getpid():
@@ -223,15 +211,15 @@ def say_holder(content: Any) -> str | None:
 
 def _is_alive(process: object) -> bool:
     """Return whether a process exists, True if unknown."""
-    if os.name == "nt" or not isinstance(process, int) or process <= 0:
-        # Windows has no signal 0: this call would end the process there.
+    if not isinstance(process, int) or process <= 0:
         return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        return True
+        # It belongs to another user.
+        pass
     return True
 
 
@@ -304,17 +292,17 @@ class LockedFolder:
 
     def remove(self) -> None:
         """Remove the lock, then the folder if it is empty."""
-        # Windows and network file systems keep a file that is open.
+        # Network file systems keep a file that is open.
         self.leave()
         with contextlib.suppress(OSError):
             (self.path / LOCK).unlink(missing_ok=True)
             self.path.rmdir()
 
-    def _make(self) -> None:
+    def _make(self, mode: int = 0o777) -> None:
         if self.path.is_symlink():
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
         with contextlib.suppress(FileExistsError):
-            self.path.mkdir()
+            self.path.mkdir(mode)
 
 
 # Errors of writes that may come without a file name.

@@ -1,4 +1,4 @@
-"""Lists, partitions and arrays in memory or the work folder.
+"""Rows, partitions and arrays in memory or the work folder.
 
 Rows on their way to their partitions stay in memory if they fit there. Else rows wait in memory
 until they are many, and are then written partition by partition: few and long pieces, whatever the
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ROWS = "rows"
 
 
-class BatchFile:
+class _NewFile:
     """A new file of record batches, written by a task.
 
     It is a sequence of Arrow IPC streams of one batch each. It is mapped for reading: only accessed
@@ -44,11 +44,10 @@ class BatchFile:
 
         self._options = pa.ipc.IpcWriteOptions(compression=compression)
         with ExitStack() as stack:
-            self._files = stack.enter_context(work.task(task))
-            self._path = self._files.new(_ROWS)
-            with _named(self._path):
-                self._sink = pa.OSFile(str(self._path), "wb")
-            stack.callback(self._close)
+            self.files = stack.enter_context(work.task(task))
+            self._path = self.files.new(_ROWS)
+            stack.enter_context(_named(self._path))
+            self.sink = stack.enter_context(pa.OSFile(str(self._path), "wb"))
             self._stack = stack.pop_all()
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -57,31 +56,16 @@ class BatchFile:
 
         with (
             _named(self._path),
-            pa.ipc.new_stream(self._sink, batch.schema, options=self._options) as stream,
+            pa.ipc.new_stream(self.sink, batch.schema, options=self._options) as stream,
         ):
             stream.write_batch(batch)
 
-    @property
-    def size(self) -> int:
-        """Bytes written so far."""
-        return int(self._sink.tell())
-
-    def note(self, result: Any) -> None:
-        """Set the result that is stored with the task."""
-        self._files.result = result
-
-    def __enter__(self) -> BatchFile:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
-
-    def _close(self) -> None:
-        with _named(self._path):
-            self._sink.close()
+    def close(self, *raised: Any) -> None:
+        """Complete the task, unless an error was raised."""
+        self._stack.__exit__(*raised or (None, None, None))
 
 
-def read_batches(
+def _read_batches(
     path: Path,
     start: int = 0,
     stop: int | None = None,
@@ -91,36 +75,26 @@ def read_batches(
 
     ``start`` and ``stop`` are batch boundaries in bytes. ``is_wanted`` tests the first column.
     """
-    place = start
-    try:
-        end = path.stat().st_size if stop is None else stop
-    except OSError as error:
-        raise _cannot_be_read(path, error) from error
-    while place < end:
-        # Each batch has its own mapping, so that accessed pages are freed with it.
-        batches, place = _read_at(path, place, is_wanted)
-        yield from batches
-        del batches
-
-
-def _read_at(
-    path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
-) -> tuple[list[pa.RecordBatch], int]:
-    """Return the wanted batches and the position after them."""
     import pyarrow as pa
 
+    first_column = pa.ipc.IpcReadOptions(included_fields=[0])
     try:
-        with pa.memory_map(str(path)) as file:
-            file.seek(place)
-            if is_wanted is not None:
-                first_column = pa.ipc.IpcReadOptions(included_fields=[0])
-                with pa.ipc.open_stream(file, options=first_column) as stream:
-                    wanted = [is_wanted(batch) for batch in stream]
-                if not any(wanted):
-                    return [], file.tell()
-                file.seek(place)
-            with pa.ipc.open_stream(file) as stream:
-                return list(stream), file.tell()
+        end = path.stat().st_size if stop is None else stop
+        while start < end:
+            # Each batch has its own mapping, so that accessed pages are freed with it.
+            with pa.memory_map(str(path)) as file:
+                file.seek(start)
+                batches: list[pa.RecordBatch] | None = None
+                if is_wanted is not None:
+                    with pa.ipc.open_stream(file, options=first_column) as stream:
+                        batches = None if any(map(is_wanted, list(stream))) else []
+                    file.seek(start if batches is None else file.tell())
+                if batches is None:
+                    with pa.ipc.open_stream(file) as stream:
+                        batches = list(stream)
+                start = file.tell()
+            yield from batches
+            del batches
     except (OSError, pa.ArrowInvalid) as error:
         raise _cannot_be_read(path, error) from error
 
@@ -140,133 +114,15 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(number, os.strerror(number), str(path)) from error
 
 
-class _SpillFiles:
-    """Numbered files of batches, including an earlier run's.
-
-    A file is complete when the weights of its rows add up to ``weight_of_file``. The result of its
-    task begins with the plain values ``known`` of each of its additions.
-    """
-
-    def __init__(
-        self, name: str, workspace: Workspace, weight_of_file: int, compression: str | None = None
-    ) -> None:
-        self._name, self.workspace = name, workspace
-        self._weight_of_file, self._compression = weight_of_file, compression
-        self._n_files = 0
-        self._file: BatchFile | None = None
-        # Values and weight of the additions to the open or next file.
-        self._known: list[Any] = []
-        self._weight = 0
-
-    def _find_files(self) -> None:
-        """Count the files of an earlier run."""
-        work = self.workspace.work
-        while work is not None and work.is_done(self._task(self._n_files)):
-            self._n_files += 1
-
-    @property
-    def is_in_memory(self) -> bool:
-        return self._n_files == 0 and self._file is None
-
-    def _open_file(self) -> BatchFile:
-        if self._file is None:
-            self._file = BatchFile(self._work, self._task(self._n_files), self._compression)
-        return self._file
-
-    def _end_file(self) -> None:
-        self._file, self._known, self._weight = None, [], 0
-        self._n_files += 1
-
-    def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        for number in range(self._n_files):
-            task = self._task(number)
-            yield self._work.path(task, _ROWS), self._work.result(task)
-
-    @property
-    def _work(self) -> WorkFolder:
-        assert self.workspace.work is not None
-        return self.workspace.work
-
-    def _task(self, number: int) -> str:
-        return f"{self._name}-{number:05d}"
-
-
-class SpilledBatches(_SpillFiles):
-    """Batches in order of arrival, each with plain values.
-
-    The list is in memory while it fits into a ``share`` of it. Add batches within a ``with`` block;
-    an incomplete file is dropped at its end. Reading maps one file at a time and needs little
-    memory.
-    """
-
-    def __init__(
-        self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
-    ) -> None:
-        super().__init__(name, workspace, weight_of_file)
-        self._share = share
-        self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
-        self._bytes = 0
-        self._goes_to_files = False
-        self._find_files()
-
-    def to_files(self) -> None:
-        """Write all batches to files."""
-        self._goes_to_files = True
-
-    def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        """Return an iterator of all batches with their values."""
-        assert self._file is None
-        return chain(self._stored() if self._n_files else (), self._in_memory)
-
-    def _stored(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        for path, result in self._files():
-            yield from zip(read_batches(path), result["known"], strict=True)
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return map(itemgetter(0), self.known())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy as a list, because files end with the run."""
-        return list, (list(self),)
-
-    def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
-        """Add a batch, with plain values for JSON."""
-        waiting = [(batch, known)]
-        self._weight += weight
-        if self._file is None:
-            self._in_memory += waiting
-            self._bytes += batch.get_total_buffer_size()
-            fits = self.workspace.fits(self._bytes, self._share)
-            if self.is_in_memory and fits and not self._goes_to_files:
-                return
-            waiting, self._in_memory = self._in_memory, []
-        file = self._open_file()
-        for each, known_of_it in waiting:
-            file.write(each)
-            self._known.append(known_of_it)
-        if self._weight >= self._weight_of_file:
-            self._complete_file()
-
-    def __enter__(self) -> SpilledBatches:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        if self._file is not None:
-            self._complete_file() if raised[0] is None else self._file.__exit__(*raised)
-
-    def _complete_file(self) -> None:
-        with self._open_file() as file:
-            file.note({"known": self._known})
-        self._end_file()
-
-
-class Shuffle(_SpillFiles):
+class Shuffle:
     """Rows by partition, in memory or in files.
 
     With ``in_memory`` None, rows stay in memory while they fit into their ``share`` of it, which is
     also that of rows that wait to be written. The ``compression`` of files is ``lz4`` for text,
-    None for incompressible data. Add rows within a ``with`` block; an incomplete file is dropped at
-    its end.
+    None for incompressible data. A file, including an earlier run's, is complete when the weights
+    of its rows add up to ``weight_of_file``; its task records the plain values of each addition.
+    Add rows within a ``with`` block; an incomplete file is dropped at its end. One partition keeps
+    its batches as they were added.
     """
 
     def __init__(
@@ -280,18 +136,29 @@ class Shuffle(_SpillFiles):
         compression: str | None = None,
         weight_of_file: int = 1 << 62,
     ) -> None:
-        super().__init__(name, workspace, weight_of_file, compression)
-        self.n_partitions = n_partitions
+        self.workspace, self.n_partitions = workspace, n_partitions
+        self._name, self._compression = name, compression
+        self._weight_of_file = weight_of_file
         stays = in_memory or (in_memory is None and workspace.work is None)
         self._room = None if stays else workspace.share(share)
         self._may_stay = in_memory is None
         # Rows not yet in a file: batches with their partition boundaries.
         self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
         self._bytes_waiting = self._bytes_written = 0
-        # Partition boundaries of each run of rows in the open file, with the end of the last.
+        # Values and weight of the additions in memory and in the open file. Partition boundaries of
+        # each run of rows in the open file, with the end of the last.
+        self._known: list[Any] = []
+        self._weight = 0
         self._runs: list[list[int]] = []
-        if self._room is not None:
-            self._find_files()
+        self._file: _NewFile | None = None
+        self._n_files = 0
+        while self._room is not None and self._work.is_done(self._task(self._n_files)):
+            self._n_files += 1
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no rows are in files."""
+        return self._n_files == 0 and self._file is None
 
     @property
     def bytes_in_files(self) -> int:
@@ -299,35 +166,41 @@ class Shuffle(_SpillFiles):
         return 0 if self._stays else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
-        """Return the values of rows written by an earlier run."""
+        """Return the values of rows in complete files, including an earlier run's."""
         return [known for _, result in self._files() for known in result["known"]]
 
     def add(
-        self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
+        self,
+        batch: pa.RecordBatch,
+        partitions: Int64s | None = None,
+        known: Any = None,
+        weight: int = 0,
     ) -> None:
-        """Add rows sorted by partition, with plain values."""
-        bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
+        """Add rows sorted by partition, with plain values for JSON."""
+        bounds = [0, len(batch)]
+        if partitions is not None:
+            bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
         self._waiting.append((batch, bounds))
+        self._known.append(known)
         if self._room is None:
             return
         self._bytes_waiting += batch.get_total_buffer_size()
-        self._known.append(known)
         self._weight += weight
-        is_full = self._bytes_waiting >= self._room
+        is_full = self._bytes_waiting > self._room
         if self._stays and not is_full:
             return
         if self._weight >= self._weight_of_file:
             self._complete_file()
         elif is_full:
-            self._write_waiting()
+            self._write_waiting(self._open_file())
 
-    def __enter__(self) -> Shuffle:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: Any) -> None:
         if raised[0] is not None:
             if self._file is not None:
-                self._file.__exit__(*raised)
+                self._file.close(*raised)
         elif self._known and not self._stays:
             self._complete_file()
 
@@ -346,10 +219,19 @@ class Shuffle(_SpillFiles):
         behind = partition + n_partitions
         for path, result in self._files():
             for places in result["runs"]:
-                yield from read_batches(path, places[partition], places[behind], is_wanted)
+                yield from _read_batches(path, places[partition], places[behind], is_wanted)
         for batch, bounds in self._waiting:
-            if bounds[partition] < bounds[behind]:
+            if bounds[partition] < bounds[behind] or self.n_partitions == 1:
                 yield _slice_of(batch, bounds, partition, behind)
+
+    def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield all rows in any order, optionally freeing memory."""
+        for path, _ in self._files():
+            yield from _read_batches(path)
+        if not let_go:
+            yield from (batch for batch, _ in self._waiting)
+        while let_go and self._waiting:
+            yield self._waiting.pop(0)[0]
 
     def discard(self) -> None:
         """Remove all rows and their files."""
@@ -357,20 +239,11 @@ class Shuffle(_SpillFiles):
         for number in range(self._n_files):
             self._work.discard(self._task(number))
 
-    def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in any order, optionally freeing memory."""
-        for path, _ in self._files():
-            yield from read_batches(path)
-        if not let_go:
-            yield from (batch for batch, _ in self._waiting)
-        while let_go and self._waiting:
-            yield self._waiting.pop(0)[0]
-
     def sizes(self) -> Int64s:
         """Return the bytes of each partition, in files and memory."""
         n_bytes: Int64s = np.zeros(self.n_partitions, np.int64)
-        for number in range(self._n_files):
-            for places in self._work.result(self._task(number))["runs"]:
+        for _, result in self._files():
+            for places in result["runs"]:
                 n_bytes += np.diff(places)
         for batch, bounds in self._waiting:
             n_bytes += batch.nbytes * np.diff(bounds) // max(1, len(batch))
@@ -379,40 +252,95 @@ class Shuffle(_SpillFiles):
     @property
     def _stays(self) -> bool:
         return self._room is None or (
-            self._may_stay and self.is_in_memory and self._bytes_waiting < self._room
+            self._may_stay and self.is_in_memory and self._bytes_waiting <= self._room
         )
 
-    def _write_waiting(self) -> None:
+    @property
+    def _work(self) -> WorkFolder:
+        assert self.workspace.work is not None
+        return self.workspace.work
+
+    def _task(self, number: int) -> str:
+        return f"{self._name}-{number:05d}"
+
+    def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        for number in range(self._n_files):
+            task = self._task(number)
+            yield self._work.path(task, _ROWS), self._work.result(task)
+
+    def _open_file(self) -> _NewFile:
+        if self._file is None:
+            self._file = _NewFile(self._work, self._task(self._n_files), self._compression)
+        return self._file
+
+    def _write_waiting(self, file: _NewFile) -> None:
         import pyarrow as pa
 
-        file = self._open_file()
-        places = [file.size]
+        places = [file.sink.tell()]
         for partition in range(self.n_partitions):
             batches = [
                 _slice_of(batch, bounds, partition, partition + 1)
                 for batch, bounds in self._waiting
-                if bounds[partition] < bounds[partition + 1]
+                if bounds[partition] < bounds[partition + 1] or self.n_partitions == 1
             ]
-            if batches:
-                file.write(pa.concat_batches(batches))
-            places.append(file.size)
+            if batches and self.n_partitions > 1:
+                batches = [pa.concat_batches(batches)]
+            for batch in batches:
+                file.write(batch)
+            places.append(file.sink.tell())
         self._runs.append(places)
         self._waiting = []
         self._bytes_written += self._bytes_waiting
         self._bytes_waiting = 0
 
     def _complete_file(self) -> None:
-        with self._open_file() as file:
-            self._write_waiting()
-            file.note({"known": self._known, "runs": self._runs})
-        self._end_file()
-        self._runs = []
+        file = self._open_file()
+        try:
+            self._write_waiting(file)
+        except BaseException:
+            file.close(*sys.exc_info())
+            raise
+        file.files.result = {"known": self._known, "runs": self._runs}
+        file.close()
+        self._file, self._known, self._runs, self._weight = None, [], [], 0
+        self._n_files += 1
 
 
 def _slice_of(
     batch: pa.RecordBatch, bounds: list[int], partition: int, behind: int
 ) -> pa.RecordBatch:
     return batch.slice(bounds[partition], bounds[behind] - bounds[partition])
+
+
+class SpilledBatches(Shuffle):
+    """Batches in order of arrival, each with plain values, as one partition."""
+
+    def __init__(
+        self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
+    ) -> None:
+        super().__init__(
+            name, workspace, 1, in_memory=None, share=share, weight_of_file=weight_of_file
+        )
+
+    def to_files(self) -> None:
+        """Write all batches to files."""
+        self._may_stay = False
+
+    def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        """Return an iterator of all batches with their values."""
+        assert self._file is None
+        return zip(self, chain(self.done(), self._known), strict=True)
+
+    def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
+        """Add a batch, with plain values for JSON."""
+        self.add(batch, None, known, weight)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.read(0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy as a list, because files end with the run."""
+        return list, (list(self),)
 
 
 def kept_arrays(

@@ -14,7 +14,6 @@ compares all files with their checksums: a damaged task and all later ones count
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -59,42 +58,20 @@ KEY = "key.json"
 _log = job_logger(__name__)
 
 
-def spelled_key(key: Mapping[str, Any]) -> str:
-    """Return a work key as its stored JSON."""
-    return json.dumps(key, sort_keys=True, allow_nan=False)
-
-
 def digest_of(key: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a key, in hex."""
-    return hashlib.sha256(spelled_key(key).encode()).hexdigest()
-
-
-_MIDDLE = ".neardup-work-"
-_DIGEST = re.compile(r"[0-9a-f]{12}")
-
-
-def folder_name(name: str, digest: str) -> str:
-    """Return a work folder's name from its key's hex digest."""
-    return f".{name}{_MIDDLE}{digest[:12]}"
-
-
-def is_of_name(folder: str, name: str) -> bool:
-    """Return whether a folder name belongs to a run's work."""
-    prefix = folder_name(name, "")
-    return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
+    """Return the SHA-256 of a work key, in hex."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 class WorkPlace(LockedFolder):
     """A folder created, locked and removed by one process.
 
-    ``parent`` is created if it is missing; ``name`` is that of the run, ``digest`` that of the key.
+    ``name`` is that of the run, ``digest`` that of its key.
     """
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
-        super().__init__(parent / folder_name(name, digest))
+        super().__init__(parent / f".{name}.neardup-work-{digest[:12]}")
         self.parent, self.name = parent, name
-        # Parent folders that were created for this one.
-        self.made: list[Path] = []
         self._process = os.getpid()
 
     def exists(self) -> bool:
@@ -113,16 +90,9 @@ class WorkPlace(LockedFolder):
             raise WriteError(message) from None
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store the key, and the parents created for the folder."""
-        made_before = _load(self.path).get("made")
-        if isinstance(made_before, list):
-            above = (*reversed(self.parent.parents), self.parent)
-            self.made = [path for path in above if path in self.made or str(path) in made_before]
-        content = {"key": key, "made": list(map(str, self.made))}
-        store_file(self.path / KEY, json.dumps(content, indent=1).encode())
-        # A later run resumes from it.
-        for folder in (*self.made, self.path):
-            sync_folder(folder.parent)
+        """Store the key, from which a later run resumes."""
+        store_file(self.path / KEY, json.dumps(key, indent=1).encode())
+        sync_folder(self.parent)
 
     def leave(self) -> None:
         """Free the lock, and keep the folder."""
@@ -131,40 +101,30 @@ class WorkPlace(LockedFolder):
 
     def clear(self) -> None:
         """Remove all except lock and holder, records from the last."""
-
-        def rank(path: Path) -> tuple[bool, str]:
-            return _RECORD.fullmatch(path.name) is not None, path.name
-
-        for path in sorted(self.path.iterdir(), key=rank, reverse=True):
+        paths = sorted(self.path.iterdir(), reverse=True)
+        for path in sorted(paths, key=lambda path: not _RECORD.fullmatch(path.name)):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name not in (LOCK, HOLDER):
                 path.unlink()
 
     def remove(self) -> None:
-        """Remove the folder and its created parents, if possible."""
-        if self._process != os.getpid():
-            # A forked copy of the owner has ended.
-            return
-        with contextlib.suppress(OSError):
-            self.clear()
-        super().remove()
-        with contextlib.suppress(OSError):
-            for folder in reversed(self.made):
-                folder.rmdir()
+        """Remove the folder if possible, unless a forked copy of the owner ends."""
+        if self._process == os.getpid():
+            with contextlib.suppress(OSError):
+                self.clear()
+            super().remove()
 
     def others(self) -> list[Path]:
         """Return other work folders of this name, oldest first."""
+        name = re.compile(re.escape(self.path.name[:-12]) + "[0-9a-f]{12}")
         times: list[tuple[int, Path]] = []
         with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
             for entry in entries:
-                if (
-                    is_of_name(entry.name, self.name)
-                    and entry.name != self.path.name
-                    and entry.is_dir(follow_symlinks=False)
-                ):
-                    path = self.parent / entry.name
-                    times.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
+                is_other = name.fullmatch(entry.name) and entry.name != self.path.name
+                if is_other and entry.is_dir(follow_symlinks=False):
+                    time = entry.stat(follow_symlinks=False).st_mtime_ns
+                    times.append((time, self.parent / entry.name))
         return [path for _, path in sorted(times)]
 
     def remove_others(self) -> None:
@@ -177,25 +137,10 @@ class WorkPlace(LockedFolder):
                 if other.is_locked:
                     other.remove()
 
-    def _make(self) -> None:
+    def _make(self, mode: int = 0o700) -> None:
         """Create the private folder, because it may hold texts."""
-        missing = [path for path in (self.parent, *self.parent.parents) if not path.exists()]
-        for folder in reversed(missing):
-            with contextlib.suppress(FileExistsError):
-                folder.mkdir()
-                self.made.append(folder)
-        if self.path.is_symlink():
-            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
-        with contextlib.suppress(FileExistsError):
-            self.path.mkdir(mode=0o700)
-
-
-def _load(folder: Path) -> dict[str, Any]:
-    try:
-        content = json.loads((folder / KEY).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        self.parent.mkdir(parents=True, exist_ok=True)
+        super()._make(mode)
 
 
 class LastingWork(ABC):
@@ -226,11 +171,6 @@ class LastingWork(ABC):
     def n_done(self) -> int:
         """Number of completed tasks."""
 
-    @property
-    def said_done(self) -> str:
-        """Number of completed tasks, as shown to users."""
-        return "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
-
     @abstractmethod
     def close(self) -> None:
         """Close the work, and keep it if resumable."""
@@ -246,8 +186,9 @@ class LastingWork(ABC):
         """
         lines = list(self.problems)
         if self.n_done:
+            done = "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
             over = "remove its work folder to start over"
-            lines.append(f"going on with a run that was stopped: {self.said_done}; {over}")
+            lines.append(f"going on with a run that was stopped: {done}; {over}")
         lines += [
             f"a run with other options or inputs was stopped and left {path}; this run "
             f"{'' if self.n_done else 'starts at the beginning, and '}removes it when it is done"
@@ -299,7 +240,8 @@ class WorkFolder(LastingWork):
         self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
-        self._passing: list[BinaryIO] = []
+        # Closes temporary files.
+        self._passing = contextlib.ExitStack()
         self._is_entered = self._is_closed = False
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -399,9 +341,7 @@ class WorkFolder(LastingWork):
         with self._mutex, self._errors():
             self._check_open(f"file {name!r}")
             file = tempfile.TemporaryFile("w+b", buffering=0, prefix=f".{name}", dir=self.folder)  # noqa: SIM115
-            self._passing.append(file)
-            weakref.finalize(self, file.close)
-            return file
+            return self._passing.enter_context(file)
 
     @contextmanager
     def passing_folder(self) -> Iterator[Path]:
@@ -426,19 +366,15 @@ class WorkFolder(LastingWork):
             for name in self._records.pop(task).files:
                 self._path_of(task, name).unlink(missing_ok=True)
 
-    def free_disk_bytes(self) -> int:
-        """Return the free space on the folder's disk."""
+    def require_disk(self, bytes_needed: int) -> None:
+        """Check the free space of the folder's disk for more bytes."""
         with self._errors():
             above = (self.folder, *self.folder.parents)
-            return shutil.disk_usage(next(path for path in above if path.exists())).free
-
-    def require_disk(self, bytes_needed: int) -> None:
-        """Check disk space for all files, including completed files."""
-        missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
-        if missing > free:
+            free = shutil.disk_usage(next(path for path in above if path.exists())).free
+        if bytes_needed > free:
             message = (
                 f"{self._place.parent} has {size(free)} free, and temporary files need "
-                f"{size(missing)}; free some disk, or work on a larger one"
+                f"{size(bytes_needed)}; free some disk, or work on a larger one"
             )
             raise WriteError(message)
 
@@ -448,7 +384,8 @@ class WorkFolder(LastingWork):
             if self.key is None or not self._records:
                 self.remove()
             elif not self._is_closed:
-                self._end()
+                self._is_closed = True
+                self._passing.close()
                 if self._is_entered:
                     self._place.leave()
                     UNFINISHED.set(self.folder)
@@ -457,17 +394,12 @@ class WorkFolder(LastingWork):
         """Remove the folder after a finished run."""
         with self._mutex:
             if not self._is_closed:
-                self._end()
+                self._is_closed = True
+                self._passing.close()
                 if self._finalizer is not None:
                     self._finalizer()
                 elif self._is_entered:
                     self._place.remove()
-
-    def _end(self) -> None:
-        self._is_closed = True
-        for file in self._passing:
-            with contextlib.suppress(OSError):
-                file.close()
 
     def _errors(self, *, is_foreign: bool = False) -> AbstractContextManager[None]:
         is_lasting = self.key is not None
@@ -633,7 +565,7 @@ class Workspace:
     def require_disk(self, n_bytes: int) -> None:
         """Check the work folder's disk space for more bytes."""
         if self.work is not None:
-            self.work.require_disk(self.work.size_bytes + n_bytes)
+            self.work.require_disk(n_bytes)
 
 
 IN_MEMORY = Workspace(0)

