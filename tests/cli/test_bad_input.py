@@ -254,7 +254,7 @@ def test_input__disk_fails(fails, here, write_file, monkeypatch):
     write_file("a.jsonl", GOOD)
 
     class Broken(io.BytesIO):
-        def read(self, _: int = -1) -> bytes:
+        def readinto(self, _: object) -> int:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(streams, "_open_raw", lambda *_: Broken())

@@ -25,8 +25,6 @@ from typing import Any, Self
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.formats import TAR_ENDINGS
 from neardup.files.streams import (
-    MOST_MEMBERS,
-    UNPACK,
     Copied,
     InputStream,
     LocalDestination,
@@ -37,11 +35,11 @@ from neardup.files.streams import (
     open_seekable,
     read_blocks,
     reading,
-    too_large,
-    too_many,
 )
 
+MOST_MEMBERS = 1_000_000
 _PIECE = 1 << 18
+_UNPACK = "unpack it and name the folder"
 
 # Errors of zipfile and tarfile for damaged bytes, and for members that are encrypted or compressed
 # in an unknown way. Of entries that share their data zipfile warns.
@@ -84,7 +82,8 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
         try:
             for number, (written_name, is_file, open_member) in enumerate(members):
                 if number == MOST_MEMBERS:
-                    raise too_many(archive)
+                    message = f"the archive has more than {MOST_MEMBERS:,} members; {_UNPACK}"
+                    raise InvalidInputError(message, path=archive)
                 name = _plain_name(written_name, archive)
                 if not name or any(part.startswith(".") for part in name.split("/")):
                     continue
@@ -97,19 +96,27 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
                     while piece := stream.read(_PIECE):
                         n_bytes += len(piece)
                         if n_bytes > limit:
-                            raise too_large(archive, limit)
+                            raise _too_large(archive, limit)
                         output.write(piece)
         except NeardupError:
             raise
         except _DAMAGE as error:
             kind = "zip" if is_zip else "tar"
             reason = f"not a {kind} archive that can be read: {error}"
-            raise ReadError(f"{reason}; get a full copy, or {UNPACK}", path=archive) from error
+            raise ReadError(f"{reason}; get a full copy, or {_UNPACK}", path=archive) from error
     found = [
         Copied(f"{archive}/{name}", copy, archive=archive, keeper=spool)
         for name, copy in copies.items()
     ]
     return found, others
+
+
+def _too_large(archive: str, limit: int) -> InvalidInputError:
+    message = (
+        f"the archive unpacks to more than {limit:,} bytes; if it was not made to fill disks, "
+        f"{_UNPACK}"
+    )
+    return InvalidInputError(message, path=archive)
 
 
 def _stored_size(archive: str) -> int:
@@ -126,7 +133,7 @@ def _stored_size(archive: str) -> int:
 def _plain_name(name: str, archive: str) -> str:
     """Return a name as a relative path below the archive."""
     if "\0" in name:
-        message = f"the name {name!r} of a member has a null character; {UNPACK}"
+        message = f"the name {name!r} of a member has a null character; {_UNPACK}"
         raise InvalidInputError(message, path=archive)
     # Programs for Windows write backslashes.
     parts = name.replace("\\", "/").split("/")
@@ -160,7 +167,7 @@ def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
                 raise tarfile.ReadError(message)
             if any(piece.strip(b"\0") for piece in read_blocks(blocks, _PIECE)):
                 message = (
-                    f"there is more behind its end, as in archives put one after another; {UNPACK}"
+                    f"there is more behind its end, as in archives put one after another; {_UNPACK}"
                 )
                 raise ReadError(message, path=archive)
 
@@ -191,5 +198,5 @@ class _TarReader:
         data = self._stream.read(size)
         self._n_bytes += len(data)
         if self._n_bytes > self._limit:
-            raise too_large(self._stream.location, self._limit)
+            raise _too_large(self._stream.location, self._limit)
         return data

@@ -90,7 +90,7 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "parquet", False),
     FileFormat("arrow", (".arrow", ".feather"), "arrow", False),
-    FileFormat("xlsx", (".xlsx", ".xlsm"), "sheets", False, "xlsx", ("openpyxl", "xlsxwriter")),
+    FileFormat("xlsx", (".xlsx",), "sheets", False, "xlsx", ("openpyxl", "xlsxwriter")),
     FileFormat("docx", (".docx",), "office_documents:docx_text", kind="a Word document"),
     FileFormat("odt", (".odt",), "office_documents:odt_text", kind="an OpenDocument text"),
     FileFormat(

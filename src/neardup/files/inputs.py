@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
 from neardup.files.destinations import check_is_complete, is_remote_output
-from neardup.files.folders import FolderSource, document_folders, joined_documents
+from neardup.files.folders import FolderSource, NamedFile, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
     file_source,
@@ -35,7 +35,6 @@ from neardup.files.memory import (
 )
 from neardup.files.streams import (
     Copied,
-    NamedFile,
     ending_of,
     is_remote,
     is_url,

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -283,15 +282,9 @@ class SheetSource(MemorySource):
         """Return ids of file name and row number."""
         return Source.default_ids(self, numbers)
 
-    @property
-    def written_name(self) -> str:
-        """Return the output's name, with ``.xlsx`` for macro workbooks."""
-        path = PurePosixPath(self.name)
-        return str(path.with_suffix(".xlsx")) if path.suffix.lower() == ".xlsm" else self.name
-
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of a spreadsheet."""
-        return _SheetWriter(self, folder / self.written_name)
+        return _SheetWriter(self, folder / self.name)
 
 
 class _SheetWriter(RowWriter):

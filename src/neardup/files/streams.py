@@ -14,8 +14,6 @@ import lzma
 import os
 import zlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -59,10 +57,8 @@ def suffix_below(name: str) -> str:
 
 def ending_of(name: str) -> str:
     """Return a name's lower-case suffix, with compression, empty if none."""
-    path = PurePosixPath(name.replace("\\", "/").lower())
-    if path.suffix in COMPRESSIONS:
-        return PurePosixPath(path.stem).suffix + path.suffix
-    return path.suffix
+    suffix = PurePosixPath(name.lower()).suffix
+    return suffix_below(name) + suffix if suffix in COMPRESSIONS else suffix
 
 
 def compress(data: bytes, compression: str) -> Buffer:
@@ -150,35 +146,6 @@ def _place_of(location: str) -> str:
     return str(location.copy) if isinstance(location, Copied) else location
 
 
-@dataclass(frozen=True)
-class NamedFile:
-    """A file, with the argument that names or contains it."""
-
-    location: str
-    argument: str
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the location."""
-        return parts_of(self.location)
-
-    @cached_property
-    def named(self) -> tuple[str, ...]:
-        """The parts of the argument."""
-        return parts_of(self.argument.removeprefix("file://"))
-
-    @property
-    def is_below(self) -> bool:
-        """Whether the argument names a parent folder or archive."""
-        n_named = len(self.named)
-        return len(self.parts) > n_named and self.parts[:n_named] == self.named
-
-    @property
-    def is_walked(self) -> bool:
-        """Whether the argument names or matches a folder or archive."""
-        return "**" not in self.argument and len(self.parts) > len(self.named)
-
-
 class InputStream:
     """The decompressed bytes of a file from its start.
 
@@ -199,25 +166,25 @@ class InputStream:
 
     def read(self, size: int) -> bytes:
         """Return the next ``size`` bytes, fewer only at the end."""
-        with reading(self.location):
-            data: bytes = self._stream.read(size)
-            while 0 < len(data) < size and (more := self._stream.read(size - len(data))):
-                data += more
-            self._check_not_empty(len(data), size)
-        return data
+        room = memoryview(bytearray(size))
+        return bytes(room[: self.read_into(room)])
 
     def read_into(self, room: memoryview) -> int:
         """Fill memory with next bytes, fewer only at the end."""
-        if not hasattr(self._stream, "readinto"):
-            # Not all file systems of fsspec have it.
-            data = self.read(len(room))
-            room[: len(data)] = data
-            return len(data)
-        count = 0
+        count, is_at_end = 0, False
         with reading(self.location):
-            while count < len(room) and (n := self._stream.readinto(room[count:])):
-                count += n
-            self._check_not_empty(count, len(room))
+            while count < len(room) and not is_at_end:
+                # Not all file systems of fsspec have readinto.
+                if hasattr(self._stream, "readinto"):
+                    n_read = self._stream.readinto(room[count:])
+                else:
+                    data = self._stream.read(len(room) - count)
+                    n_read = len(data)
+                    room[count : count + n_read] = data
+                count, is_at_end = count + n_read, not n_read
+            # Some libraries take an empty file for valid compressed data; no compressor writes one.
+            if is_at_end and not count and self._compression and not self._raw.tell():
+                raise EOFError
         return count
 
     @property
@@ -234,11 +201,6 @@ class InputStream:
         with reading(self.location):
             state = os.fstat(self._raw.fileno())
         return state.st_size, state.st_mtime_ns
-
-    def _check_not_empty(self, count: int, size: int) -> None:
-        # Some libraries take an empty file for valid compressed data; no compressor writes one.
-        if size and not count and self._compression and not self._raw.tell():
-            raise EOFError
 
     def close(self) -> None:
         """Close the file, ignoring errors, as all reads are done."""
@@ -400,51 +362,49 @@ def reading(location: str) -> Iterator[None]:
         yield
     except NeardupError:
         raise
-    except FileNotFoundError as error:
+    except Exception as error:
+        reason = _reason(error)
+        # Remote file systems raise classes of their own, which only their packages know.
+        if reason is None and not is_remote(location):
+            raise
+        raise ReadError(reason or f"cannot be read: {error}", path=location) from error
+
+
+def _reason(error: Exception) -> str | None:
+    """Describe an error of reading, None if it is of another kind."""
+    words = one_line(error)
+    if isinstance(error, FileNotFoundError):
         # Over HTTP a host that does not answer is a file that is not found, too.
         cause = error.__cause__
-        message = "no such file"
-        if cause is not None and not isinstance(cause, FileNotFoundError):
-            message = f"cannot be read: {one_line(cause)}"
-        raise ReadError(message, path=location) from None
-    except IsADirectoryError:
-        message = "expected a file, this is a folder"
-        raise ReadError(message, path=location) from None
-    except PermissionError:
-        message = "no permission to read this file"
-        raise ReadError(message, path=location) from None
-    except EOFError:
-        raise ReadError(_INCOMPLETE, path=location) from None
-    except gzip.BadGzipFile as error:
-        message = f"not valid compressed data: {one_line(error)}"
-        if str(error).startswith("Not a gzipped file"):
-            message = (
-                "not compressed with gzip, or something else is behind the compressed data; if it "
-                "is not compressed, let its name not end in .gz"
-            )
-        raise ReadError(message, path=location) from error
-    except (lzma.LZMAError, zlib.error) as error:
-        message = f"not valid compressed data: {one_line(error)}"
-        raise ReadError(message, path=location) from error
-    except OSError as error:
-        raise ReadError(_reason(error), path=location) from error
-    except MemoryError as error:
+        if cause is None or isinstance(cause, FileNotFoundError):
+            return "no such file"
+        return f"cannot be read: {one_line(cause)}"
+    if isinstance(error, IsADirectoryError):
+        return "expected a file, this is a folder"
+    if isinstance(error, PermissionError):
+        return "no permission to read this file"
+    # The words of Arrow for an early end; zlib's variant is misspelled there.
+    if isinstance(error, EOFError) or words.startswith("Truncated comp"):
+        return "the compressed data end too early; the file is incomplete, get a full copy"
+    if isinstance(error, gzip.BadGzipFile) and words.startswith("Not a gzipped file"):
+        return (
+            "not compressed with gzip, or something else is behind the compressed data; if it "
+            "is not compressed, let its name not end in .gz"
+        )
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"cannot be read: {error.strerror or error}"
+    if isinstance(error, OSError | lzma.LZMAError | zlib.error):
+        return f"not valid compressed data: {words}"
+    if isinstance(error, MemoryError):
         # Arrow's message has the size of the request; Python's is empty.
-        asked = f" ({error})" if str(error) else ""
-        message = (
+        asked = f" ({words})" if words else ""
+        return (
             f"reading it takes more memory than there is{asked}; if the file is intact, write it "
             "in smaller pieces"
         )
-        raise ReadError(message, path=location) from error
-    except ImportError as error:
-        message = f"this kind of URL needs another package: {error}"
-        raise ReadError(message, path=location) from error
-    except Exception as error:
-        # Remote file systems raise classes of their own, which only their packages know.
-        if not is_remote(location):
-            raise
-        message = f"cannot be read: {error}"
-        raise ReadError(message, path=location) from error
+    if isinstance(error, ImportError):
+        return f"this kind of URL needs another package: {error}"
+    return None
 
 
 @contextlib.contextmanager
@@ -457,19 +417,6 @@ def writing(destination: Destination) -> Iterator[None]:
             raise
         message = f"{destination}: cannot be written: {error.strerror or error}"
         raise WriteError(message) from error
-
-
-_INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"
-
-
-def _reason(error: OSError) -> str:
-    """Describe an OSError with the system's or Arrow's message."""
-    if error.errno is not None:
-        return f"cannot be read: {error.strerror or error}"
-    # Arrow's own words for an early end; zlib's variant is misspelled there.
-    if str(error).startswith("Truncated comp"):
-        return _INCOMPLETE
-    return f"not valid compressed data: {one_line(error)}"
 
 
 def one_line(error: BaseException) -> str:
@@ -519,29 +466,16 @@ class LocalDestination(Destination):
 
     def make_folder(self) -> None:
         """Make the folder and its parents."""
-        _make_folders(self._path)
+        self._path.mkdir(parents=True, exist_ok=True)
 
     def create(self) -> BinaryIO:
         """Open a file of the operating system."""
-        _make_folders(self._path.parent)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         return self._path.open("wb", buffering=_BUFFER_BYTES)
-
-
-def _make_folders(path: Path) -> None:
-    """Make a folder with any number of parents, without recursion."""
-    missing = []
-    while not path.is_dir():
-        missing.append(path)
-        if path.parent == path:
-            break
-        path = path.parent
-    for folder in reversed(missing):
-        folder.mkdir(exist_ok=True)
 
 
 # Bounds of unpacked data: a small file can unpack to more than any disk holds.
 
-MOST_MEMBERS = 1_000_000
 MOST_BYTES = 1 << 30
 MOST_TIMES = 100
 """An archive may hold ``MOST_BYTES``, or ``MOST_TIMES`` its own size if that is more.
@@ -550,22 +484,10 @@ So may what is read at once of an Arrow or Parquet file. Text is compressed by a
 and rows that repeat by more, which the first of the two allows for.
 """
 
-UNPACK = "unpack it and name the folder"
-"""What to do about an archive that is not read."""
-
 
 def most_bytes(size: int) -> int:
     """Return the unpacked bytes allowed for an archive's size."""
     return max(MOST_BYTES, MOST_TIMES * size)
-
-
-def too_large(archive: str, limit: int) -> InvalidInputError:
-    """Return the error for an archive of over ``limit`` bytes."""
-    message = (
-        f"the archive unpacks to more than {limit:,} bytes, the larger of {MOST_BYTES:,} and "
-        f"{MOST_TIMES} times its own size; if it was not made to fill disks, {UNPACK}"
-    )
-    return InvalidInputError(message, path=archive)
 
 
 def check_unpacked(n_bytes: int, size: int | None, where: str, path: str | None) -> None:
@@ -578,9 +500,3 @@ def check_unpacked(n_bytes: int, size: int | None, where: str, path: str | None)
             "stored; if they are not damaged, write fewer rows at a time, or not compressed"
         )
         raise InvalidInputError(message, path=path)
-
-
-def too_many(archive: str) -> InvalidInputError:
-    """Return the error for an archive of more than ``MOST_MEMBERS``."""
-    message = f"the archive has more than {MOST_MEMBERS:,} members; {UNPACK}"
-    return InvalidInputError(message, path=archive)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from contextlib import suppress
 from io import BytesIO
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -152,15 +153,12 @@ class WarcSource(RawSource):
         If the file is gzip, each record is compressed separately, so that any can be read alone.
         """
         # Read before there is an output, which nobody would close after an error.
-        first = self._first_record()
-        is_packed = self.name.lower().endswith(".gz")
-        output = OutputStream(folder / self.name) if is_packed else self.output(folder)
-        return _WarcWriter(output, first, is_packed=is_packed)
-
-    def _first_record(self) -> bytes:
         with self.open() as stream:
             _, first = next(self._records(stream), (0, None))
-            return b"" if first is None or _kind(first) != "warcinfo" else _written(first)
+            header = [] if first is None or _kind(first) != "warcinfo" else [_written(first)]
+        is_packed = self.name.lower().endswith(".gz")
+        output = OutputStream(folder / self.name) if is_packed else self.output(folder)
+        return _WarcWriter(output, header, is_packed=is_packed)
 
 
 class _Forward:
@@ -216,16 +214,15 @@ def _media_type(content_type: str | None) -> str:
 class _WarcWriter(RowWriter):
     """Writer of records, in one stream or each compressed separately."""
 
-    def __init__(self, output: OutputStream, header: bytes, *, is_packed: bool) -> None:
+    def __init__(self, output: OutputStream, header: list[bytes], *, is_packed: bool) -> None:
         self._output, self._is_packed = output, is_packed
         self._is_empty = True
-        self.append([self._packed(header)] if header else [])
+        self.append(self._packed(header))
 
     def prepare(self, block: RowBlock) -> list[bytes]:
         """Return the records."""
         assert isinstance(block, _WarcBlock)
-        raw = block.raw
-        return [self._packed(raw[index]) for index in range(len(raw))]
+        return self._packed([block.raw[index] for index in range(len(block))])
 
     def append(self, prepared: list[bytes]) -> None:
         """Append records to the file."""
@@ -236,11 +233,13 @@ class _WarcWriter(RowWriter):
     def close(self) -> None:
         """Complete the file, even an empty gzip file."""
         if self._is_empty:
-            self._output.write(self._packed(b""))
+            self._output.write(*self._packed([b""]))
         self._output.close()
 
-    def _packed(self, record: bytes) -> bytes:
-        return gzip.compress(record, 6, mtime=0) if self._is_packed else record
+    def _packed(self, records: list[bytes]) -> list[bytes]:
+        if not self._is_packed:
+            return records
+        return [gzip.compress(record, 6, mtime=0) for record in records]
 
 
 class _WarcBlock(RawBlock):
@@ -266,8 +265,8 @@ class _WarcBlock(RawBlock):
             block=self._key,
         )
         good = ~problems.bad
-        others = [page for page, is_good in zip(pages, good, strict=True) if is_good]
-        table = _columns_of(others, columns.names, texts)
+        values = [page.values for page, is_good in zip(pages, good, strict=True) if is_good]
+        table = _columns_of(values, columns.names, texts)
         rows = parse_arrow(table, raw.numbers[good], columns, path=self.path, skip_bad=skip_bad)
         return problems.with_bad_rows(rows)
 
@@ -275,16 +274,18 @@ class _WarcBlock(RawBlock):
         """Return some columns, extracting texts only if requested."""
         there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
         texts = self._parse(raw, ColumnNames(), skip_bad=False).text if "text" in there else None
-        return _columns_of([_Page(raw[index]) for index in range(len(raw))], there, texts)
+        values = [_Page(raw[index]).values for index in range(len(raw))]
+        return _columns_of(values, there, texts)
 
 
-def _columns_of(pages: list[_Page], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
+def _columns_of(
+    values: list[dict[str, Any]], names: Sequence[str], texts: pa.Array | None
+) -> pa.Table:
     """Return some columns of pages, with given texts if requested."""
-    values = [page.values for page in pages]
     table = pa.Table.from_pylist(values, pa.schema([_SCHEMA.field(name) for name in names]))
-    if texts is None:
+    if texts is None or "text" not in names:
         return table
-    return table.set_column(table.column_names.index("text"), "text", texts)
+    return table.set_column(names.index("text"), "text", texts)
 
 
 class _Page:
@@ -292,11 +293,11 @@ class _Page:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._fault: str | None = None
+        self._fault: OSError | None = None
         try:
             self._record = _parsed(data, "all")
         except OSError as error:
-            self._record, self._fault = _parsed(data, "none"), str(error)
+            self._record, self._fault = _parsed(data, "none"), error
         headers, answer = self._record.headers, self._record.http_headers
         content_type = (headers if answer is None else answer).get("Content-Type") or ""
         charset = _CHARSET.search(content_type)
@@ -309,11 +310,14 @@ class _Page:
         # Writers of the first version put addresses in angle brackets.
         address = (headers.get("WARC-Target-URI") or "").strip("<>") or None
         record_id = (headers.get("WARC-Record-ID") or "").strip("<>") or None
+        host = None
+        with suppress(ValueError):
+            host = urlsplit(address or "").hostname or None
         self.values = {
             # A page that was fetched twice has one address and two records.
             "id": record_id or address,
             "url": address,
-            "host": _host(address),
+            "host": host,
             "status": None if status is None else int(status[1]),
             "content_type": _media_type(content_type) or None,
             "language": language or None,
@@ -327,23 +331,19 @@ class _Page:
         if len(content) - len(_END_OF_RECORD) != int(self._record.headers["Content-Length"] or 0):
             message = "the file ends within this record; get a full copy"
             raise UnreadableFileError(message)
-        kind, page = self.values["content_type"], self._content()
-        if kind == "text/plain":
+        try:
+            if self._fault is not None:
+                raise self._fault
+            page = self._record.reader.read(MAX_PAGE_BYTES + 1)
+        except OSError as error:
+            # Some crawlers store a page decoded, below the header with which it was sent.
+            page = _parsed(self._data, "none").reader.read(MAX_PAGE_BYTES + 1)
+            if not page.lstrip().startswith(b"<"):
+                message = f"the page cannot be decoded ({error}); leave it out"
+                raise UnreadableFileError(message) from None
+        if self.values["content_type"] == "text/plain":
             return decode_page(page, options.encoding, header=self._charset, is_html=False)
         return page_text(page, options, self._charset)
-
-    def _content(self) -> bytes:
-        """Return the decoded page."""
-        fault, content = self._fault, b""
-        try:
-            content = self._record.reader.read(MAX_PAGE_BYTES + 1)
-        except OSError as error:
-            fault, content = str(error), _parsed(self._data, "none").reader.read(MAX_PAGE_BYTES + 1)
-        # Some crawlers store a page decoded, below the header with which it was sent.
-        if fault is not None and not content.lstrip().startswith(b"<"):
-            message = f"the page cannot be decoded ({fault}); leave it out"
-            raise UnreadableFileError(message)
-        return content
 
 
 def _parsed(data: bytes, decode: Literal["none", "all"]) -> WarcRecord:
@@ -354,11 +354,3 @@ def _parsed(data: bytes, decode: Literal["none", "all"]) -> WarcRecord:
     if _kind(record) == "response":
         record.parse_http(auto_decode=decode, quirks_mode=True, max_header_len=_HEADER_BYTES)
     return record
-
-
-def _host(address: str | None) -> str | None:
-    """Return an address's lower-case host without port, or None."""
-    try:
-        return urlsplit(address or "").hostname or None
-    except ValueError:
-        return None

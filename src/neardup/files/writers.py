@@ -352,16 +352,11 @@ def _without_nan(value: Any) -> Any:
     return value
 
 
-# A kind of spreadsheet that is read, and written as .xlsx.
-_OTHER_SPREADSHEETS = (".xlsm",)
-
-
 def converted_name(name: str, output_format: OutputFormat) -> str:
     """Return a name with a format's suffix, keeping JSON compression."""
     path = PurePosixPath(name)
     if output_format == "same":
-        is_other = path.suffix.lower() in _OTHER_SPREADSHEETS
-        return str(path.with_suffix(".xlsx")) if is_other else name
+        return name
     compression = path.suffix if path.suffix.lower() in COMPRESSIONS else ""
     path = path.with_name(path.name.removesuffix(compression))
     suffix = ".parquet" if output_format == "parquet" else f".jsonl{compression}"

@@ -4,7 +4,6 @@ import io
 import os
 import re
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import KNOWN_SUFFIXES, format_of
@@ -229,28 +227,6 @@ def test_resolve_paths__pipes_and_sockets_in_folders_are_passed_over(corpus, pat
     found = resolve_paths([pattern])
     assert "b.jsonl" in [source.name for source in found]
     assert passed_over(found)["(pipe, device or socket)"] == 2
-
-
-@pytest.mark.slow
-def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    os.mkdir("corpus")
-    os.chdir("corpus")
-    for _ in range(1100):
-        os.mkdir("d")
-        os.chdir("d")
-    Path("a.jsonl").write_bytes(LINE)
-    os.chdir(tmp_path)
-    Path("corpus/b.jsonl").write_bytes(LINE)
-    name = "/".join(["d"] * 1100 + ["a.jsonl"])
-    try:
-        assert names("corpus") == ["b.jsonl", name]
-        neardup.deduplicate("corpus", text=neardup.TextOptions(ngram=1)).write("out")
-        assert Path("out/kept", "b.jsonl").exists()
-        assert Path("out/removed", name).read_bytes() == LINE
-    finally:
-        # What cleans up after tests does so by a recursion.
-        subprocess.run(["rm", "-rf", "corpus", "out"], check=True)
 
 
 def test_resolve_paths__links_in_circles(corpus):

@@ -15,17 +15,14 @@ import pytest
 import neardup
 from neardup.errors import (
     InvalidInputError,
-    InvalidParameterError,
     MissingExtraError,
     ReadError,
 )
 from neardup.files import formats, sheets, spreadsheet
-from neardup.files import writers as convert
 from neardup.files.formats import file_source
 from neardup.files.inputs import resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
-from neardup.files.writers import check_conversion
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import xlsx_of
@@ -280,19 +277,6 @@ def test_writer__without_the_library(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "_is_installed", lambda name: name != "xlsxwriter")
     with pytest.raises(MissingExtraError, match=r"format xlsx needs an extra"):
         open_sheet(path)
-
-
-def test_names__of_other_spreadsheets(tmp_path):
-    assert convert.converted_name("b.XLSM", "same") == "b.xlsx"
-    assert convert.converted_name("b.XLSX", "same") == "b.XLSX"
-    assert convert.converted_name("b.xlsm", "jsonl") == "b.jsonl"
-    book(tmp_path / "a.xlsx", data=ROWS)
-    (tmp_path / "a.xlsm").write_bytes((tmp_path / "a.xlsx").read_bytes())
-    sources = resolve_paths([str(tmp_path)])
-    with pytest.raises(
-        InvalidParameterError, match=r"'a.xls[mx]' and 'a.xls[mx]' would both be written"
-    ):
-        check_conversion(sources, "same")
 
 
 def test_source__in_an_archive(tmp_path):

@@ -22,8 +22,7 @@ every_kind = pytest.mark.parametrize("ending", ENDINGS)
 @every_kind
 def test_limits__of_members(ending, monkeypatch):
     put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
-    for module in (archives, streams):
-        monkeypatch.setattr(module, "MOST_MEMBERS", 13)
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 13)
     with pytest.raises(
         InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
     ):
@@ -42,9 +41,7 @@ def test_limits__of_size(ending, monkeypatch):
         if size < 100_000 or (ending == ".zip" and name == "a.md"):
             assert resolve_paths([f"A{ending}"])
             continue
-        message = (
-            rf"^A{ending}: the archive unpacks to more than [\d,]+ bytes, the larger of 100,000"
-        )
+        message = rf"^A{ending}: the archive unpacks to more than [\d,]+ bytes"
         with pytest.raises(InvalidInputError, match=message):
             resolve_paths([f"A{ending}"])
 
