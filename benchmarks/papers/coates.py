@@ -1,7 +1,6 @@
 """Experiments of "A fast metric of document similarity" (Coates 2011), repeated.
 
-``python -m benchmarks.papers.coates`` takes a minute; docs/papers.md has findings. ``sum`` is the
-paper's hash, with windows of 4 characters and symbols of one bit, ``mixed`` is neardup's.
+``python -m benchmarks.papers.coates`` takes a minute; docs/papers.md has findings.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from benchmarks.papers.experiments import Row, make_parser, run_parts
 from benchmarks.papers.minhash import candidate_pairs
 from neardup.matching.buckets import Banding
 from neardup.sketches.edit import (
+    NEIGHBOURHOOD,
     EditScheme,
     edit_signatures,
     signature_distances,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # Characters of the paper's text, and words of one that is made up.
 LENGTH, VOCABULARY = 13_508, 2_000
-HASHES, RATES, PAPER_NEIGHBOURHOOD = ("sum", "mixed"), (50, 100, 200), 4
+RATES = (50, 100, 200)
 SHARES, BLOCKS, BLOCK_SIZE = (1, 5, 10, 20, 30), (1, 5, 10), 500
 PRINTABLE = np.array(list(string.printable[:95]))
 # Estimates of the paper: by compression, for its shares of substitutions and for its blocks.
@@ -64,13 +64,6 @@ def read_text(options: argparse.Namespace) -> str:
     return draw_text(np.random.default_rng(options.seed), VOCABULARY, LENGTH)[:LENGTH]
 
 
-def make_scheme(kind: str, compression: int) -> EditScheme:
-    """Return the paper's scheme, or ours."""
-    if kind == "sum":
-        return EditScheme(compression, PAPER_NEIGHBOURHOOD, hash="sum", letters=2)
-    return EditScheme(compression)
-
-
 def run_speed(options: argparse.Namespace) -> list[Row]:
     """Time exact distances, signing, and distances of signatures, of unrelated texts."""
     text, generator = read_text(options), np.random.default_rng(options.seed)
@@ -78,18 +71,17 @@ def run_speed(options: argparse.Namespace) -> list[Row]:
     texts = make_texts(["".join(generator.permutation(list(text))) for _ in range(n)])
     few = np.arange(20)
     exact = len(few) / fastest(lambda: exact_distances(texts, few, few + 100), 5)
-    rows: list[Row] = [{"c": None, "hash": "exact", "symbols": None, "pairs a second": exact}]
+    rows: list[Row] = [{"c": "exact", "symbols": None, "pairs a second": exact}]
     rows[0]["million characters a second"] = None
     for c in RATES:
-        for kind in HASHES:
-            scheme = make_scheme(kind, c)
-            signatures = edit_signatures(texts, scheme)
-            left, right = (generator.integers(0, n, pairs) for _ in range(2))
-            signing = fastest(lambda s=scheme: edit_signatures(texts, s), 5)
-            comparing = fastest(lambda a=(signatures, left, right): signature_distances(*a), 5)
-            row: Row = {"c": c, "hash": kind, "symbols": round(len(signatures.symbols) / n)}
-            row["pairs a second"] = pairs / comparing
-            rows.append(row | {"million characters a second": n * len(text) / signing / 1e6})
+        scheme = EditScheme(c)
+        signatures = edit_signatures(texts, scheme)
+        left, right = (generator.integers(0, n, pairs) for _ in range(2))
+        signing = fastest(lambda s=scheme: edit_signatures(texts, s), 5)
+        comparing = fastest(lambda a=(signatures, left, right): signature_distances(*a), 5)
+        row: Row = {"c": c, "symbols": round(len(signatures.symbols) / n)}
+        row["pairs a second"] = pairs / comparing
+        rows.append(row | {"million characters a second": n * len(text) / signing / 1e6})
     return rows
 
 
@@ -129,7 +121,7 @@ def run_blocks(options: argparse.Namespace) -> list[Row]:
 def _compare(
     text: str, changed: Sequence[str], facts: Row, paper: dict[int, int | None]
 ) -> list[Row]:
-    """Estimate the distance of changed texts by all schemes, means of all trials."""
+    """Estimate the distance of changed texts by each compression, means of all trials."""
     texts = make_texts([text, *changed])
     left = np.zeros(len(changed), np.int64)
     right = left + 1 + np.arange(len(changed))
@@ -137,11 +129,8 @@ def _compare(
     rows = []
     for c in RATES:
         row = {"c": c, **facts, "true": round(true), "paper's": paper[c]}
-        for kind in HASHES:
-            signatures = edit_signatures(texts, make_scheme(kind, c))
-            scaled = c * signature_distances(signatures, left, right)
-            row[f"{kind}, c LD"] = round(float(scaled.mean()))
-        rows.append(row)
+        scaled = c * signature_distances(edit_signatures(texts, EditScheme(c)), left, right)
+        rows.append(row | {"c LD": round(float(scaled.mean()))})
     return rows
 
 
@@ -157,13 +146,10 @@ def run_single(options: argparse.Namespace) -> list[Row]:
     right = left + 1 + np.arange(len(changed))
     rows = []
     for c in RATES:
-        for kind in HASHES:
-            scheme = make_scheme(kind, c)
-            seen = signature_distances(edit_signatures(texts, scheme), left, right) > 0
-            # Each of n old and of n new windows gives a symbol once in c times.
-            expected = 1 - (1 - 1 / c) ** (2 * scheme.neighbourhood)
-            row = {"c": c, "hash": kind, "n": scheme.neighbourhood}
-            rows.append(row | {"edit seen": float(seen.mean()), "expected": expected})
+        seen = signature_distances(edit_signatures(texts, EditScheme(c)), left, right) > 0
+        # Each of n old and of n new windows gives a symbol once in c times.
+        expected = 1 - (1 - 1 / c) ** (2 * NEIGHBOURHOOD)
+        rows.append({"c": c, "edit seen": float(seen.mean()), "expected": expected})
     return rows
 
 
@@ -183,13 +169,11 @@ def run_verify(options: argparse.Namespace) -> list[Row] | None:
     most = EDITED * np.maximum(sizes[left], sizes[right])
     near = exact_distances(texts, left, right) <= most
     rows = []
-    for kind in (None, *HASHES):
-        taken = np.ones(len(left), bool)
-        if kind is not None:
-            signatures = edit_signatures(texts, make_scheme(kind, TEXT_RATE))
-            taken = TEXT_RATE * signature_distances(signatures, left, right) <= most
+    signatures = edit_signatures(texts, EditScheme(TEXT_RATE))
+    verified = TEXT_RATE * signature_distances(signatures, left, right) <= most
+    for kind, taken in (("nothing", np.ones(len(left), bool)), ("signatures", verified)):
         right_ones = int((taken & near).sum())
-        row: Row = {"verified by": kind or "nothing", "pairs left": int(taken.sum())}
+        row: Row = {"verified by": kind, "pairs left": int(taken.sum())}
         row["precision"] = right_ones / max(1, int(taken.sum()))
         rows.append(row | {"recall": right_ones / max(1, int(near.sum()))})
     return rows

@@ -599,7 +599,7 @@ class EditEstimates(Rows):
     """Estimated edit distances of text pairs with intervals and significances.
 
     Distances are in characters, and between ``low`` and ``high`` in 95 of 100 cases.
-    ``significances`` are standard deviations by which a pair's signatures are nearer than unrelated
+    ``significances`` are symbols by which the signatures of a pair are nearer than unrelated
     ones. A pair that is not ``is_usable`` has too few symbols: its distance and significance are
     NaN, and only the lengths bound its interval.
     """

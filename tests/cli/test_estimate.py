@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 
-SIX = "one two three four five six"
+SIX = "one two three four five six" + ", " * 9
 ROWS = [
     {"id": "a", "text": SIX},
     {"id": "b", "text": "nothing like it"},

@@ -282,15 +282,10 @@ def test_hashing_page__samples_of_sets():
 
 def test_hashing_page__edit_signatures():
     rows = vectors("Edit signatures")
-    shown = re.search(
-        r"`(\".*\")`, compression (\d+), neighbourhood (\d+)", page("docs/hashing.md")
-    )
-    text, compression, neighbourhood = (json.loads(value) for value in shown.groups())
-    assert {row[0] for row in rows} == {"mixed", "sum"}
-    for kind, letters, residue, positions, symbols in rows:
-        expected = list(zip(positions, symbols, strict=True))
-        options = {"residue": residue, "letters": letters}
-        signed = edit_oracle.sign(text, compression, neighbourhood, is_sum=kind == "sum", **options)
-        assert signed == expected
-        scheme = EditScheme(compression, neighbourhood, kind, **options)
+    shown = re.search(r"`(\".*\")`, compression (\d+), seed 42", page("docs/hashing.md"))
+    text, compression = (json.loads(value) for value in shown.groups())
+    for positions, symbols in rows:
+        signed = edit_oracle.sign(text, compression, 12)
+        assert signed == list(zip(positions, symbols, strict=True))
+        scheme = EditScheme(compression)
         assert edit_signatures(text_lists(text), scheme).symbols.tolist() == symbols

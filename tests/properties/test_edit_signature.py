@@ -13,9 +13,7 @@ from neardup.sketches.edit import (
     EditScheme,
     edit_estimates,
     edit_signatures,
-    pack_letters,
     signature_distances,
-    unpack_letters,
 )
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
@@ -24,24 +22,14 @@ from tests.oracles.edits import distance
 from tests.strategies import any_text
 
 schemes = st.builds(
-    EditScheme,
-    compression=st.integers(1, 6),
-    neighbourhood=st.integers(1, 9),
-    letters=st.sampled_from([2, 3, 1 << 16, 1 << 32]),
-    seed=st.sampled_from([0, 42, 2**64 - 1]),
-) | st.builds(
-    EditScheme,
-    compression=st.just(5),
-    neighbourhood=st.integers(1, 9),
-    hash=st.just("sum"),
-    residue=st.integers(0, 4),
+    EditScheme, compression=st.integers(1, 6), seed=st.sampled_from([0, 42, 2**64 - 1])
 )
 symbol_lists = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=4)
 
 
-def sign(strings, scheme):
+def sign(strings, scheme, neighbourhood):
     """Give the symbols of each text."""
-    signatures = edit_signatures(make_texts(strings, lead="x"), scheme)
+    signatures = edit_signatures(make_texts(strings, lead="x"), scheme, neighbourhood)
     assert len(signatures) == len(strings)
     assert signatures.lengths.tolist() == list(map(len, strings))
     symbols = signatures.symbols.tolist()
@@ -59,23 +47,11 @@ def all_pairs(n):
     return left.ravel(), right.ravel()
 
 
-@given(st.lists(any_text, max_size=4), schemes)
-def test_edit_signatures__as_oracle(strings, scheme):
-    assert sign(strings, scheme) == [
-        [
-            symbol
-            for _, symbol in oracle.sign(
-                text,
-                scheme.compression,
-                scheme.neighbourhood,
-                is_sum=scheme.hash == "sum",
-                residue=scheme.residue,
-                letters=scheme.letters,
-                seed=scheme.seed,
-            )
-        ]
-        for text in strings
-    ]
+@given(st.lists(any_text, max_size=4), schemes, st.integers(1, 9))
+def test_edit_signatures__as_oracle(strings, scheme, neighbourhood):
+    for text, symbols in zip(strings, sign(strings, scheme, neighbourhood), strict=True):
+        expected = oracle.sign(text, scheme.compression, neighbourhood, seed=scheme.seed)
+        assert symbols == [symbol for _, symbol in expected]
 
 
 def test_edit_signatures__more_symbols_than_expected():
@@ -85,22 +61,12 @@ def test_edit_signatures__more_symbols_than_expected():
     first = "".join(random.Random(1).choices("efghij", k=200))
     most = 0
     for seed in range(40):
-        before, *found = sign([first, *strings], EditScheme(20, 3, seed=seed))
+        before, *found = sign([first, *strings], EditScheme(20, seed), 3)
         assert before == [symbol for _, symbol in oracle.sign(first, 20, 3, seed=seed)]
         for symbols, size in zip(found, sizes, strict=True):
             assert symbols in ([], symbols[:1] * (size - 2))
         most = max(most, sum(map(len, found)))
     assert most > 4000
-
-
-@given(st.lists(st.lists(st.integers(0, 1), max_size=20), min_size=1, max_size=4))
-def test_pack_letters__round_trip(lists):
-    signatures = table(lists)
-    packed, starts = pack_letters(signatures)
-    assert unpack_letters(packed, signatures.offsets).tolist() == signatures.symbols.tolist()
-    for letters, start, stop in zip(lists, starts, starts[1:], strict=False):
-        bits = "".join(f"{byte:08b}" for byte in packed[start:stop].tolist())
-        assert bits == "".join(map(str, letters)).ljust(-(-len(letters) // 8) * 8, "0")
 
 
 @given(symbol_lists)
@@ -122,15 +88,14 @@ def test_signature_distances__symbols_of_all_sizes():
     assert found.tolist() == expected
 
 
-@given(st.integers(0, 2**32), st.sampled_from([2, 1 << 32]))
-def test_edit_estimates__bounds_and_symmetry(seed, letters):
+@given(st.integers(0, 2**32))
+def test_edit_estimates__bounds_and_symmetry(seed):
     generator = random.Random(seed)
-    scheme = EditScheme(compression=4, neighbourhood=3, letters=letters)
     base = "".join(generator.choices("abcdefgh", k=generator.randrange(60, 300)))
     strings = [base, *(edited(generator, base) for _ in range(3)), "".join(reversed(base)), ""]
-    signatures = edit_signatures(make_texts(strings), scheme)
+    signatures = edit_signatures(make_texts(strings), EditScheme(compression=4))
     left, right = all_pairs(len(strings))
-    found = edit_estimates(signatures, scheme, left, right)
+    found = edit_estimates(signatures, left, right)
     lengths = np.array([len(text) for text in strings])
     gap = np.abs(lengths[left] - lengths[right])
     longer = np.maximum(lengths[left], lengths[right])
@@ -149,10 +114,10 @@ def test_edit_estimates__bounds_and_symmetry(seed, letters):
     same = usable & (left == right)
     assert (found.distances[same] < 1).all()
     assert (found.low[same] == 0).all()
-    back = edit_estimates(signatures, scheme, right, left)
+    back = edit_estimates(signatures, right, left)
     assert np.array_equal(found.distances, back.distances, equal_nan=True)
     # Pairs do not depend on those beside them.
-    alone = edit_estimates(signatures, scheme, left[7:8], right[7:8])
+    alone = edit_estimates(signatures, left[7:8], right[7:8])
     assert np.array_equal(alone.distances, found.distances[7:8], equal_nan=True)
     assert np.array_equal(alone.significances, found.significances[7:8], equal_nan=True)
 

@@ -330,8 +330,8 @@ def estimate(
     - ``modulo`` also: ``containment_a``, how much of a is in b, ``containment_b`` the other way,
       each with its error and interval.
     - ``edit``: ``distance`` in characters with ``low`` and ``high``, ``similarity``, which is 1 -
-      distance / characters of the longer text, and ``significance``, by how many standard
-      deviations the pair is nearer than unrelated texts.
+      distance / characters of the longer text, and ``significance``, by how many symbols
+      the pair is nearer than unrelated texts.
 
     All have ``exact_copy``: whether both texts have the same tokens in the same order, of ``edit``
     the same characters; null where one has no digest. With ``super_shingles`` there is also that,

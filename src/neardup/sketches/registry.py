@@ -8,8 +8,7 @@ the document's size, and ``sketch``:
 - weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
 - smallest: ``size``, null where it is not known, a list of ascending uint64.
 - modulo: ``size``, ``modulus``, a list of ascending uint64.
-- edit: ``length`` in characters, a list of uint32; with two letters ``symbols``, their number, and
-  their bits as bytes, eight to a byte, the first one highest.
+- edit: ``length`` in characters, a list of uint32.
 """
 
 from __future__ import annotations
@@ -78,8 +77,8 @@ def kind_of(fields: dict[str, Any]) -> SketchKind:
     given = {
         field: fields[field] for field in own.__dataclass_fields__ if fields.get(field) is not None
     }
-    if any(type(value) not in (int, str) for value in given.values()):
-        message = f"the scheme of kind {name} has fields that are neither whole numbers nor names"
+    if any(type(value) is not int for value in given.values()):
+        message = f"the scheme of kind {name} has fields that are not whole numbers"
         raise SketchFormatError(message)
     try:
         scheme: SketchKind = own(**given)

@@ -28,18 +28,14 @@ from neardup.text.tokenizers import (
 
 # Rabin fingerprints of shingles: a hash whose collisions are bounded by a theorem.
 
-# Bits of the words that windows are rolled in.
-_WORD = 64
-
 
 def fingerprint_bytes(texts: Texts, width: int, seed: int = 42) -> ShingleLists:
     """Fingerprint all runs of ``width`` bytes in each text.
 
-    A shorter text has one run, all of it. The seed selects a polynomial of degree 64.
-    Two given strings of at most n bytes have the same fingerprint under at most one in 2^64 / (8
-    n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
-    fingerprints, one to one, because they are linear: similar strings would be neighbours in their
-    order.
+    A shorter text has one run, all of it. The seed selects a polynomial of degree 64. Two given
+    strings of at most n bytes have the same fingerprint under at most one in 2^64 / (8 n) of the
+    polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes fingerprints,
+    one to one, because they are linear: similar strings would be neighbours in their order.
 
     References
     ----------
@@ -68,15 +64,15 @@ def fingerprint_tokens(lists: TokenLists, ngram: int, seed: int = 42) -> Shingle
 
 @lru_cache(maxsize=64)
 def draw_polynomial(seed: int) -> int:
-    """Draw the irreducible polynomial of a seed.
+    """Draw the irreducible polynomial of a seed, of degree 64.
 
-    Bit k is the coefficient of t^k. It has the bits of the first of mix64(mix64(seed) + i *
-    GOLDEN), i = 1, 2, ..., with the lowest bit set, that make it irreducible.
+    Bit k is the coefficient of t^k. Below t^64 it is the first of mix64(mix64(seed) + i * GOLDEN),
+    i = 1, 2, ..., with the lowest bit set, that makes it irreducible.
     """
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed))
         for i in count(1):
-            polynomial = 1 << _WORD | int(mix_words(start + np.uint64(i) * GOLDEN)) | 1
+            polynomial = 1 << 64 | int(mix_words(start + np.uint64(i) * GOLDEN)) | 1
             if is_irreducible(polynomial):
                 break
     return polynomial
@@ -123,7 +119,7 @@ def _byte_tables(seed: int, width: int) -> tuple[Uint64s, Uint64s]:
     modulus = draw_polynomial(seed)
     leaving = _power(8 * (width - 1), modulus)
     lead = remainder(leaving << 8, modulus) ^ leaving
-    top = _multiples(remainder(1 << _WORD, modulus), modulus)
+    top = _multiples(remainder(1 << 64, modulus), modulus)
     return top, _multiples(leaving, modulus) ^ np.uint64(lead)
 
 
@@ -131,16 +127,16 @@ def _byte_tables(seed: int, width: int) -> tuple[Uint64s, Uint64s]:
 def _word_tables(seed: int, ngram: int) -> tuple[Uint64s, Uint64s]:
     modulus = draw_polynomial(seed)
     leaving = _power(64 * ngram, modulus)
-    top = _rows_of_multiples(remainder(1 << _WORD, modulus), modulus, 8)
-    out = _rows_of_multiples(leaving, modulus, 8)
+    top = _rows_of_multiples(remainder(1 << 64, modulus), modulus)
+    out = _rows_of_multiples(leaving, modulus)
     # Exactly one of the eight look-ups, the first, includes the leading 1.
     out[0] ^= np.uint64(remainder(leaving << 64, modulus) ^ leaving)
     return top, out
 
 
-def _rows_of_multiples(factor: int, polynomial: int, n_rows: int) -> Uint64s:
-    """Multiply ``factor * t^8j`` by every byte in row j."""
-    factors = [remainder(factor << 8 * j, polynomial) for j in range(n_rows)]
+def _rows_of_multiples(factor: int, polynomial: int) -> Uint64s:
+    """Multiply ``factor * t^8j`` by every byte in row j of 8."""
+    factors = [remainder(factor << 8 * j, polynomial) for j in range(8)]
     return np.stack([_multiples(shifted, polynomial) for shifted in factors])
 
 
@@ -161,7 +157,7 @@ def _power(exponent: int, polynomial: int) -> int:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Hash of shingles.
+    """Hash of shingles, 64 bits.
 
     ``mixer`` is a mixed polynomial of the tokens' hashes. ``rabin`` are Rabin fingerprints, whose
     collisions are bounded for all texts; only they depend on the 64-bit ``seed``.

@@ -120,6 +120,17 @@ class StringTokenizer(Tokenizer):
         return lists, found if formed is None else formed.locate(found, lists.offsets)
 
 
+def folded_texts(texts: Texts, normalisation: Normalisation) -> Texts:
+    """Return texts, normalised and folded."""
+    import pyarrow as pa
+
+    if normalisation.folds:
+        strings = folded_strings(texts, normalisation)
+        return Texts.from_arrow(pa.array(strings, pa.large_string()))
+    formed = form_texts(texts, normalisation)
+    return texts if formed is None else formed.texts
+
+
 def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
     """Return texts as strings, normalised and folded."""
     formed = form_texts(texts, normalisation)

@@ -15,7 +15,6 @@ from neardup.kernels.types import (
     Uint32s,
 )
 
-_1, _32 = np.uint64(1), np.uint64(32)
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 
@@ -26,11 +25,7 @@ def sign_texts(
     first: int,
     neighbourhood: int,
     largest: np.uint64,
-    compression: np.uint64,
-    residue: np.uint64,
-    is_sum: bool,
     seed: np.uint64,
-    letters: np.uint64,
     symbols: Uint32s,
     symbol_offsets: Int64s,
     lengths: Int64s,
@@ -38,19 +33,16 @@ def sign_texts(
     """Write the symbols of texts from ``first`` while they fit.
 
     A window of ``neighbourhood`` characters has the hash z = mix64(polynomial ^ seed), where the
-    polynomial is the sum of code * POWER^(characters after it) modulo 2^64, and a symbol if z is
-    ``largest`` or less. With ``is_sum`` it has one if the sum of its characters is ``residue``
-    modulo ``compression``, and z = mix64(sum ^ seed). The symbol is the lower half of z, scaled to
-    0 .. letters - 1.
+    polynomial is the sum of code * POWER^(characters after it) modulo 2^64. If z is ``largest`` or
+    less, its lower half is a symbol.
 
     ``symbol_offsets`` (n + 1) is set at ``first``; ``lengths`` (n) takes characters. Returns the
     number of the text whose symbols did not fit, or n; output for earlier texts is complete.
     """
     room = symbols.shape[0]
-    power = _1 if is_sum else POWER
-    leaving = _1
+    leaving = np.uint64(1)
     for _ in range(neighbourhood):
-        leaving *= power
+        leaving *= POWER
     n_docs = int(offsets.shape[0] - 1)
     for doc in range(first, n_docs):
         count = symbol_offsets[doc]
@@ -65,13 +57,13 @@ def sign_texts(
                 left += length
                 step -= np.uint64(code) * leaving
             n_characters += 1
-            window = window * power + step
+            window = window * POWER + step
             if n_characters < neighbourhood:
                 continue
             z = mix64(window ^ seed)
-            if (is_sum and window % compression == residue) or (not is_sum and z <= largest):
+            if z <= largest:
                 if count < room:
-                    symbols[count] = np.uint32(((z & _LOW32) * letters) >> _32)
+                    symbols[count] = np.uint32(z & _LOW32)
                 count += 1
         if count > room:
             return doc

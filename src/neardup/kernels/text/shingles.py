@@ -139,7 +139,7 @@ def copy_sets(
 
 
 _8, _16, _24, _32 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
-_40, _48, _56, _64 = np.uint64(40), np.uint64(48), np.uint64(56), np.uint64(64)
+_40, _48, _56 = np.uint64(40), np.uint64(48), np.uint64(56)
 _BYTE = np.uint64(255)
 
 
