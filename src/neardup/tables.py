@@ -486,16 +486,14 @@ class EarlierKeepers(Rows):
     """Keepers of documents from an earlier collection that stays whole.
 
     ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are common elements of a
-    document and its keeper, ``sizes`` elements of the keeper, or their weights. Keepers that
-    ``are_settled`` are final: the document is an exact copy (``are_copies``) of the keeper, or of a
-    document removed in favour of it.
+    document and its keeper, ``sizes`` elements of the keeper, or their weights. Keepers of exact
+    copies (``are_copies``) are final.
     """
 
     documents: Int64s
     overlaps: Int64s
     sizes: Int64s
     similarities: Floats
-    are_settled: Bools
     are_copies: Bools
 
     @classmethod
@@ -503,7 +501,7 @@ class EarlierKeepers(Rows):
         """Return n documents without keepers."""
         numbers: Int64s = np.zeros(n, np.int64)
         nothing = np.zeros(n, np.bool_)
-        return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing, nothing)
+        return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from tests.oracles.measures import (
     Elements,
     rank_of_sets,
-    rank_of_threshold,
     sets_reach,
     value,
 )
@@ -103,14 +102,9 @@ class Index:
     def _answer(
         self, tokens: tuple[Hashable, ...], threshold: Fraction
     ) -> tuple[Fraction, Document] | None:
-        """Give the first copy; else what a copy went for; else the most similar."""
+        """Give the first copy, else the most similar."""
         for document in self.documents:
             if document.tokens == tokens:
                 return Fraction(1), document
-        there = {document.number: document for document in self.documents}
-        least = rank_of_threshold(self.measure, threshold)
-        for each in self.gone:
-            if each.tokens == tokens and each.number in there and each.rank >= least:
-                return each.rank, there[each.number]
         similar = self._similar(tokens, threshold)
         return similar[0] if similar else None

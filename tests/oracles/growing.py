@@ -24,6 +24,7 @@ class GrowingCollection:
         self.measure, self.threshold, self.set_of = measure, threshold, set_of
         self.stays: dict[str, tuple[Hashable, ...]] = {}
         self.went: list[tuple[str, tuple[Hashable, ...], str, float]] = []
+        self.batch: list[tuple[str, tuple[Hashable, ...], str, float]] = []
 
     def offer(self, identifier: str, tokens: Tokens) -> Removal | None:
         """Take a document in, or say what it goes for."""
@@ -31,8 +32,13 @@ class GrowingCollection:
         if removal is None:
             self.stays[identifier] = tuple(tokens)
         else:
-            self.went.append((identifier, tuple(tokens), removal[0], removal[1]))
+            self.batch.append((identifier, tuple(tokens), removal[0], removal[1]))
         return removal
+
+    def end_batch(self) -> None:
+        """Let copies of what went in this batch be compared again."""
+        self.went += self.batch
+        self.batch = []
 
     def remove(self, identifiers: Iterable[str]) -> set[tuple[str, str, float]]:
         """Take documents out; give what had gone for them, which is forgotten."""
@@ -49,7 +55,7 @@ class GrowingCollection:
         for identifier, found in self.stays.items():
             if found == tokens:
                 return identifier, 1.0, True
-        for _, found, kept, similarity in self.went:
+        for _, found, kept, similarity in self.batch:
             if found == tokens:
                 return kept, similarity, False
         own = self.set_of(tokens)

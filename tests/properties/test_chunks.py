@@ -110,7 +110,7 @@ def earlier_of(sets, known, measure):
         )
         similarities[d] = value(measure, rank_of_sets(measure, sets[d], x))
     nothing = np.zeros(n, np.bool_)
-    return EarlierKeepers(numbers, overlaps, sizes, similarities, nothing, nothing)
+    return EarlierKeepers(numbers, overlaps, sizes, similarities, nothing)
 
 
 def share_a_key(keys):

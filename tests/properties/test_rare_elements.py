@@ -113,7 +113,6 @@ def test_choose_survivors__by_elements_what_goes_for_an_earlier_one(
             ]
         ),
         np.zeros(len(sets), np.bool_),
-        np.zeros(len(sets), np.bool_),
     )
     documents, chosen = documents_of(sets, keys), make_measure(measure, threshold)
     found = by_elements(choose_survivors, documents, chosen, earlier=earlier, after=after)

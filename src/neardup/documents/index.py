@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,14 @@ import pyarrow.compute as pc
 
 from neardup.documents.delta import Delta
 from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine
-from neardup.documents.queries import Queries, queries_of_texts
+from neardup.documents.queries import Queries, make_query, queries_of_texts
 from neardup.documents.records import (
+    NO_GONE,
     DocumentBatch,
     digests_in,
-    make_batch,
     make_denied,
     make_records,
+    pack_records,
 )
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
@@ -31,14 +33,14 @@ from neardup.files.documents import ReadingPass, choose_id_column, join_ids, rea
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import IndexHandle, store_frequencies
-from neardup.index.index import Addition, RemovalResult, RowPlaces
-from neardup.index.segments import Segment, pack_table
+from neardup.index.index import Addition, RemovalResult, RowPlaces, wanted_ids
+from neardup.index.segments import Segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest
 from neardup.passages.documents import PassageReading
 from neardup.reading.sign import count_tokens, counted_shingles
 from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, TokenLists
 from neardup.text.shingles import digest_token_lists
 from neardup.text.weighting import DocumentFrequencies
 
@@ -70,45 +72,49 @@ class ReadDocuments:
         return RowPlaces(((self.source, len(self.numbers)),), self.numbers)
 
 
-def read_block(
+def read_selected(
     source: Source,
     block: RowBlock,
     columns: ColumnNames,
     scheme: DocumentScheme,
-    *,
-    skip_bad: bool = False,
-    select: Bools | None = None,
-    queries: Queries | None = None,
-    index: OpenDocuments | None = None,
+    select: Bools,
+    queries: Queries,
 ) -> ReadDocuments:
-    """Read the documents of a block, or of selected rows.
+    """Read selected documents of a block that are signed already."""
+    rows = read_text_block(source, block, columns, skip_bad=False, select=select)
+    more = _user_columns(source, block, scheme.columns, select)
+    records = make_records(rows.texts.cast(pa.large_string()), more)
+    batch = DocumentBatch(rows.ids, queries, pack_records(records))
+    return ReadDocuments(source.name, rows.numbers, batch)
 
-    ``queries`` are their signatures, if known. Documents denied in an ``index`` are left out.
-    """
-    rows = read_text_block(source, block, columns, skip_bad=skip_bad, select=select)
-    ids, texts, numbers = rows.ids, rows.texts.cast(pa.large_string()), rows.numbers
-    more = _user_columns(source, block, scheme.columns, np.isin(block.numbers, numbers))
-    denied: list[DeniedDocument] = []
-    if queries is None:
-        own = scheme.shingles.tokenizer.texts_in_index(texts, ids, block.language)
-        queries = queries_of_texts(own, scheme, with_sets=False)
-        if index is not None:
-            found = index.denied.find(queries)
-            denied = [
-                DeniedDocument(
-                    ids[text].as_py(),
-                    index.denied.ids[int(found[text])].as_py(),
-                    source.name,
-                    int(numbers[text]),
-                )
-                for text in np.flatnonzero(found >= 0).tolist()
-            ]
-            if denied:
-                rest = np.flatnonzero(found < 0)
-                places = pa.array(rest)
-                ids, texts, numbers = ids.take(places), texts.take(places), numbers[rest]
-                queries, more = queries.take(rest), None if more is None else more.take(places)
-    batch = make_batch(ids, make_records(texts, more), queries)
+
+def read_block(
+    source: Source, block: RowBlock, columns: ColumnNames, index: OpenDocuments, skip_bad: bool
+) -> ReadDocuments:
+    """Read and sign the documents of a block that are not denied."""
+    scheme = index.scheme
+    rows = read_text_block(source, block, columns, skip_bad=skip_bad)
+    texts = scheme.shingles.tokenizer.texts_in_index(rows.texts, rows.ids, block.language)
+    queries = queries_of_texts(texts, scheme, with_sets=False)
+    records = make_records(
+        rows.texts.cast(pa.large_string()),
+        _user_columns(source, block, scheme.columns, np.isin(block.numbers, rows.numbers)),
+    )
+    ids, numbers, found = rows.ids, rows.numbers, index.denied.find(queries)
+    denied = [
+        DeniedDocument(
+            ids[text].as_py(),
+            index.denied.ids[int(found[text])].as_py(),
+            source.name,
+            int(numbers[text]),
+        )
+        for text in np.flatnonzero(found >= 0).tolist()
+    ]
+    if denied:
+        rest = np.flatnonzero(found < 0)
+        ids, records = ids.take(pa.array(rest)), records.take(pa.array(rest))
+        numbers, queries = numbers[rest], queries.take(rest)
+    batch = DocumentBatch(ids, queries, pack_records(records))
     return ReadDocuments(source.name, numbers, batch, rows.skipped, denied)
 
 
@@ -138,6 +144,9 @@ _MOST_BYTES_PENDING = 1 << 22
 # Documents in memory that are written together.
 _WRITTEN_AT_ONCE = 4096
 
+# Documents that were left out, in a row of the database; many small rows are joined.
+_GONE_IN_ROW, _FEW_ROWS, _LEAST_IN_ROW = 4096, 64, 512
+
 # The digest of documents without tokens.
 _EMPTY = digest_token_lists(TokenLists(np.empty(0, np.uint64), np.zeros(2, np.int64))).tobytes()
 
@@ -147,11 +156,12 @@ class Adding:
     """The next state of a locked index.
 
     ``index`` is the former state with the scheme of new documents. The ``writer`` takes documents
-    with new ids.
+    with new ids; ``gone`` takes tables of documents that are left out for others.
     """
 
     index: OpenDocuments
     writer: DocumentSegmentWriter
+    gone: list[pa.Table] = field(default_factory=list)
 
 
 # Merging segments, so that there are never many.
@@ -213,35 +223,42 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         n_copied = len(index.segments) - start
         name = contents.manifest.free_name(0)
         with new_segment(self.folder, name, index.scheme, runner) as writer:
-            for number in range(n_copied):
-                _copy(index, start + number, writer)
+            for number in range(start, len(index.segments)):
+                segment, rows = index.segments[number], index.live_rows(number)
+                if isinstance(segment, Delta):
+                    _write_delta(segment, rows, writer)
+                else:
+                    writer.add_segment(segment, rows)
                 if first is not None:
-                    runner.report("compact", number + 1, n_copied)
-            yield Adding(index, writer)
-            records = [writer.finish()] if writer.n_documents or writer.n_gone else []
+                    runner.report("compact", number - start + 1, n_copied)
+            new = Adding(index, writer)
+            yield new
+            records = [writer.finish()] if writer.n_documents else []
         if records or n_copied:
             contents = contents.with_segments(records, start)
+        contents = self._with_gone(contents, new.gone)
         if contents is not index.contents:
             self.database.commit(contents)
 
-    def put_away(self, index: OpenDocuments, delta: Delta, runner: Runner) -> bool:
+    def put_away(
+        self, index: OpenDocuments, delta: Delta, gone: Sequence[pa.Table], runner: Runner
+    ) -> bool:
         """Make documents durable, and return whether in a segment.
 
         Within a block of ``changing``; ``index`` may have lost some documents since. A few
         documents go into the database. A segment is a file, and later merged with other segments.
         """
         before = index.manifest.pending
-        n = sum(each.n_documents + each.n_gone for each in (delta, before))
-        if n > MOST_PENDING or delta.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
+        n, n_bytes = len(delta) + before.n_documents, delta.n_bytes + before.n_bytes
+        if n > MOST_PENDING or n_bytes > _MOST_BYTES_PENDING:
             with self.adding(index, runner) as new:
                 _write_delta(delta, np.arange(len(delta)), new.writer)
-                for gone in delta.gone_tables():
-                    new.writer.add_gone(gone, digests_in(gone))
+                new.gone.extend(gone)
             return True
-        packed = delta.pack()
-        if packed:
-            counts = delta.n_documents, delta.n_tokens, delta.n_gone
-            self.database.commit(index.contents.with_pending(packed, *counts))
+        contents = self._with_gone(index.contents, gone)
+        if len(delta):
+            contents = contents.with_pending(delta.pack(), len(delta), delta.n_tokens)
+        self.database.commit(contents)
         return False
 
     def add(self, sources: Sequence[Source], how: PassageReading, runner: Runner) -> Addition:
@@ -263,19 +280,35 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
                 addition = Addition(new.index, columns, scheme.shingles.ngram)
 
                 def read(source: Source, block: RowBlock) -> ReadDocuments:
-                    scheme = new.index.scheme
-                    return read_block(
-                        source, block, columns, scheme, skip_bad=skip_bad, index=new.index
-                    )
+                    return read_block(source, block, columns, new.index, skip_bad)
 
                 for _, documents in ReadingPass("read", sources, runner).map(read, sources):
                     addition.denied += documents.denied
-                    batch = documents.batch
-                    addition.take(batch.ids, documents.places, batch.n_tokens, documents.skipped)
-                    new.writer.add(batch)
+                    ids, n_tokens = documents.batch.ids, documents.batch.signed.n_tokens
+                    addition.take(ids, documents.places, n_tokens, documents.skipped)
+                    new.writer.add(documents.batch)
                 addition.check_repeats()
         self.merge_tiers(runner)
         return addition
+
+    def replace(
+        self, identifier: Id, text: str, columns: dict[str, Any], runner: Runner
+    ) -> DocumentRemovalResult:
+        """Replace or add a document in one change."""
+        start = time.perf_counter()
+        with self.changing(runner) as index:
+            check_decided(index.scheme)
+            queries = make_query(text, index.scheme, identifier)
+            check_not_denied(index, identifier, queries)
+            delta = Delta(index.scheme)
+            delta.add(identifier, text, columns, queries)
+            wanted = wanted_ids([identifier])
+            left = self.without(index, wanted, runner)
+            contents, orphans = self._without_orphans(left.contents, wanted)
+            self.put_away(replace(left, contents=contents), delta, [], runner)
+        n_removed, n = index.n_documents - left.n_documents, left.n_documents + 1
+        seconds = time.perf_counter() - start
+        return DocumentRemovalResult(n_removed, n, seconds, orphans=_without_digests(orphans))
 
     def merge_tiers(self, runner: Runner) -> None:
         """Merge segments after an addition while there are too many.
@@ -298,23 +331,51 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     def _after_removal(
         self, index: OpenDocuments, after: Contents, ids: pa.Array, *, deny: bool
     ) -> tuple[Contents, DocumentRemovalResult]:
-        orphans, digests = find_orphans(index, ids)
+        after, orphans = self._without_orphans(after, ids)
         if deny:
-            after = _deny(index, after, ids, orphans, digests)
+            after = _deny(index, after, ids, orphans)
         n_denied = after.manifest.denied.n_documents - index.manifest.denied.n_documents
-        n = after.manifest.n_documents
-        return after, DocumentRemovalResult(len(ids), n, orphans=orphans, n_denied=n_denied)
+        n, table = after.manifest.n_documents, _without_digests(orphans)
+        return after, DocumentRemovalResult(len(ids), n, orphans=table, n_denied=n_denied)
+
+    def _with_gone(self, contents: Contents, new: Sequence[pa.Table]) -> Contents:
+        """Return the contents with documents that were left out."""
+        new, record = [table for table in new if len(table)], contents.manifest.gone
+        if not new:
+            return contents
+        is_anew = record.n_rows > _FEW_ROWS + record.n_documents // _LEAST_IN_ROW
+        tables = [self._read_gone(), *new] if is_anew else new
+        return contents.with_gone(*_pack_gone(tables), is_anew=is_anew)
+
+    def _without_orphans(self, contents: Contents, ids: pa.Array) -> tuple[Contents, pa.Table]:
+        """Return the contents without documents left out for ``ids``, and these."""
+        known = self._read_gone()
+        is_orphan = pc.is_in(known["kept_id"], value_set=ids)
+        orphans = known.filter(is_orphan)
+        if not len(orphans):
+            return contents, orphans
+        rest = known.filter(pc.invert(is_orphan))
+        return contents.with_gone(*_pack_gone([rest]), is_anew=True), orphans
+
+    def _read_gone(self) -> pa.Table:
+        tables = map(unpack_table, self.database.read_gone())
+        return pa.concat_tables([NO_GONE, *tables])
 
 
-def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> None:
-    segment, rows = index.segments[number], index.live_rows(number)
-    if isinstance(segment, Delta):
-        _write_delta(segment, rows, writer)
-    else:
-        writer.add_segment(segment, rows)
-    for gone in segment.gone_tables():
-        gone = gone.filter(pa.array(_has_keeper(index, number, gone)))
-        writer.add_gone(gone, digests_in(gone))
+def _pack_gone(tables: Sequence[pa.Table]) -> tuple[list[bytes], int]:
+    """Pack documents that were left out, and count them."""
+    table = pa.concat_tables(tables)
+    parts = range(0, len(table), _GONE_IN_ROW)
+    packed = [pack_table(table.slice(start, _GONE_IN_ROW).combine_chunks()) for start in parts]
+    return packed, len(table)
+
+
+def _without_digests(orphans: pa.Table) -> pa.Table:
+    """Return the orphans of a removal, each once for a keeper."""
+    # An addition that is repeated notes again the documents that were left out.
+    pairs = list(zip(orphans["id"].to_pylist(), orphans["kept_id"].to_pylist(), strict=True))
+    firsts = {pair: row for row, pair in reversed(list(enumerate(pairs)))}
+    return orphans.drop_columns("digest").take(pa.array(sorted(firsts.values()), pa.int64()))
 
 
 def _write_delta(delta: Delta, rows: Int64s, writer: DocumentSegmentWriter) -> None:
@@ -322,15 +383,7 @@ def _write_delta(delta: Delta, rows: Int64s, writer: DocumentSegmentWriter) -> N
     for start in range(0, len(rows), _WRITTEN_AT_ONCE):
         for own, records in delta.runs(rows[start : start + _WRITTEN_AT_ONCE]):
             ids = delta.ids_of(own).cast(delta.id_type)
-            writer.add(make_batch(ids, records, delta.signed(own)))
-
-
-def _has_keeper(index: OpenDocuments, number: int, gone: pa.Table) -> Bools:
-    """Mark left-out documents of a segment with a remaining keeper."""
-    keepers = index.documents_of_ids(gone["kept_id"].combine_chunks())
-    # A document of the same id that came later is another one.
-    is_there: Bools = (keepers >= 0) & (keepers < index.first_documents[number + 1])
-    return is_there
+            writer.add(DocumentBatch(ids, delta.signed(own), pack_records(records)))
 
 
 def _sizes(manifest: Manifest) -> list[int]:
@@ -350,11 +403,6 @@ def count_to_merge(sizes: Sequence[int]) -> int:
         if tiers.count(tier) >= FANOUT:
             return len(tiers) - tiers.index(tier)
     return 0
-
-
-_ORPHANS = pa.schema(
-    [("id", pa.large_string()), ("kept_id", pa.large_string()), ("similarity", pa.float64())]
-)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -382,16 +430,14 @@ class DocumentRemovalResult(RemovalResult):
         return f"{super().__repr__()[:-1]}, {counted(len(self.orphans), 'orphan')})"
 
 
-def _deny(
-    index: OpenDocuments, contents: Contents, ids: pa.Array, orphans: pa.Table, digests: Uint64s
-) -> Contents:
+def _deny(index: OpenDocuments, contents: Contents, ids: pa.Array, orphans: pa.Table) -> Contents:
     """Return the contents with denied documents, each digest once.
 
     Documents without tokens are similar to nothing and not denied.
     """
     documents = np.sort(index.documents_of_ids(ids))
     names = join_ids([index.ids_of(documents), orphans["id"].combine_chunks()])
-    digests = np.concatenate([index.digests_of(documents), digests])
+    digests = np.concatenate([index.digests_of(documents), digests_in(orphans)])
     known, new = {_EMPTY, *index.denied.numbers}, []
     for row, digest in enumerate(map(np.ndarray.tobytes, digests)):
         if digest not in known:
@@ -403,23 +449,6 @@ def _deny(
     denied = contents.manifest.denied.with_rows(packed, len(new))
     manifest = replace(contents.manifest, denied=denied)
     return replace(contents, manifest=manifest, denied=(*contents.denied, *packed))
-
-
-def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
-    """Return the documents left out for ``ids``, with their digests."""
-    parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
-    for number, segment in enumerate(index.segments):
-        for gone in segment.gone_tables():
-            mask = pc.is_in(gone["kept_id"], value_set=ids).to_numpy()
-            gone = gone.filter(pa.array(mask & _has_keeper(index, number, gone)))
-            parts.append(gone.select(_ORPHANS.names))
-            found.append(digests_in(gone))
-    every = pa.concat_tables(parts)
-    # An addition that is repeated notes again what was left out.
-    pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
-    firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
-    rows: Int64s = np.array(sorted(firsts.values()), np.int64)
-    return every.take(pa.array(rows)), np.concatenate(found)[rows]
 
 
 def check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:

@@ -6,7 +6,7 @@ sources are looked up block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -17,14 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.delta import Delta, Searchable
-from neardup.documents.queries import (
-    Found,
-    Queries,
-    Sought,
-    join_sets,
-    queries_of_texts,
-)
+from neardup.documents.delta import Delta
+from neardup.documents.queries import Queries, join_sets, queries_of_texts
 from neardup.documents.records import digests_in, user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme
 from neardup.documents.segment import DocumentSegment
@@ -38,15 +32,10 @@ from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure, overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import (
-    EarlierKeepers,
-    Floats,
-    Int64s,
-    Rows,
-    Texts,
-    Uint32s,
-    Uint64s,
-)
+from neardup.tables import Bools, EarlierKeepers, Floats, Int64s, Rows, Texts, Uint32s, Uint64s
+
+Searchable = DocumentSegment | Delta
+"""Some documents that are looked up by their rows, which are numbered from 0."""
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
 # between two blocks.
@@ -66,6 +55,7 @@ class Hits(Rows):
     """Pairs of queries and similar documents, in order of both.
 
     ``overlaps`` are the common shingles or weights, ``sizes`` the totals of the documents.
+    ``are_copies`` marks pairs with the same tokens.
     """
 
     queries: Int64s
@@ -73,6 +63,7 @@ class Hits(Rows):
     overlaps: Int64s
     sizes: Int64s
     similarities: Floats
+    are_copies: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +104,8 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     def opener(self) -> Callable[[Path], OpenDocuments]:
         """Return a function that opens this state in another process."""
-        n_stored = len(self.manifest.segments) + (1 if self.contents.pending else 0)
-        inserted = [
-            row
-            for segment in self.segments[n_stored:]
-            if isinstance(segment, Delta)
-            for row in segment.pack()
-        ]
-        return partial(_open, self.contents, self.scheme, tuple(inserted))
+        n_stored = len(self.manifest.segments)
+        return partial(_open, replace(self, segments=self.segments[n_stored:]))
 
     @property
     def columns(self) -> Sequence[str]:
@@ -151,11 +136,20 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         Directed measures take the text first and the document second. Every hit is compared
         exactly; a document at the threshold of the index is found with its recall or more.
         """
-        if not queries.is_filled.any():
-            return Hits.of_none()
-        sought = Sought(queries, queries.is_filled, with_copies=False)
-        found = (segment.find(sought).candidates for segment in self.segments)
-        return _hits_among(self, queries, measure, found)
+        parts: list[Hits] = []
+        if queries.is_filled.any():
+            for number, segment in enumerate(self.segments):
+                of_queries, rows = segment.find(queries)
+                if len(rows) and len(self.removed[number]):
+                    kept = self.are_kept(number, rows)
+                    of_queries, rows = of_queries[kept], rows[kept]
+                if len(rows):
+                    first = int(self.first_documents[number])
+                    parts += _compare(segment, queries, of_queries, rows, measure, first)
+        hits = Hits.joined(parts)
+        if len(parts) > 1:
+            hits = hits.take(np.lexsort((hits.documents, hits.queries)))
+        return hits
 
     def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
         """Return the index with documents in memory at the end."""
@@ -225,8 +219,8 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             "kind": KIND,
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
-            "gone_documents": sum(segment.n_gone for segment in self.segments),
-            "denied_documents": len(self.denied.ids),
+            "gone_documents": self.manifest.gone.n_documents,
+            "denied_documents": self.manifest.denied.n_documents,
             "tokens": n_tokens + self.manifest.pending.n_tokens,
         }
 
@@ -243,15 +237,11 @@ def combine(
     return index.with_pending(pending, contents.removed[-1]) if contents.pending else index
 
 
-def _open(
-    contents: Contents, scheme: DocumentScheme, inserted: tuple[bytes, ...], folder: Path
-) -> OpenDocuments:
-    """Open a known state of an index, with uncommitted insertions."""
-    segments = (open_segment(folder, record) for record in contents.manifest.segments)
-    parts = tuple(DocumentSegment(segment, scheme) for segment in segments)
-    pending, new = (RowsInMemory().read(scheme, rows) for rows in (contents.pending, inserted))
-    index = combine(contents, scheme, parts, pending)
-    return index.with_pending(new) if inserted else index
+def _open(index: OpenDocuments, folder: Path) -> OpenDocuments:
+    """Open the stored segments of an index that has those in memory."""
+    stored = (open_segment(folder, record) for record in index.manifest.segments)
+    parts = (DocumentSegment(segment, index.scheme) for segment in stored)
+    return replace(index, segments=(*parts, *index.segments))
 
 
 class RowsInMemory:
@@ -272,32 +262,11 @@ class RowsInMemory:
         return self._delta.fixed()
 
 
-def _hits_among(
-    index: OpenDocuments,
-    queries: Queries,
-    measure: Measure,
-    candidates: Iterable[tuple[Int64s, Int64s]],
-) -> Hits:
-    parts: list[Hits] = []
-    for number, (of_queries, rows) in enumerate(candidates):
-        if len(rows) and len(index.removed[number]):
-            kept = index.are_kept(number, rows)
-            of_queries, rows = of_queries[kept], rows[kept]
-        if len(rows):
-            first = int(index.first_documents[number])
-            parts += _compare(index.segments[number], queries, of_queries, rows, measure, first)
-    hits = Hits.joined(parts)
-    if len(parts) > 1:
-        hits = hits.take(np.lexsort((hits.documents, hits.queries)))
-    return hits
-
-
-def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
+def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
     """Find the keeper of each text that is left out.
 
-    A keeper is the denied exact copy; else the first exact copy in the index; else the remaining
-    keeper of a copy left out earlier; else the most similar document, the first on a tie. Denied
-    documents have the last numbers.
+    A keeper is the denied exact copy; else the first exact copy in the index; else the most similar
+    document, the first on a tie. Denied documents have the last numbers.
     """
     n = len(queries)
     answers = EarlierKeepers(
@@ -306,41 +275,28 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
         np.zeros(n, np.int64),
         np.full(n, np.nan),
         np.zeros(n, np.bool_),
-        np.zeros(n, np.bool_),
     )
-    if not queries.is_filled.any():
-        return answers
-    sought = Sought(queries, queries.is_filled)
-    found = [segment.find(sought) for segment in index.segments]
+    hits = best_hits(index.lookup(queries, measure), queries, measure)
+    for name in ("documents", "overlaps", "sizes", "similarities", "are_copies"):
+        getattr(answers, name)[hits.queries] = getattr(hits, name)
     denied = index.denied.find(queries)
     own = np.flatnonzero(denied >= 0)
     answers.documents[own] = denied[own] + index.first_denied
     answers.similarities[own] = 1.0
-    answers.are_settled[own] = answers.are_copies[own] = True
-    _settle_copies(index, found, answers)
-    _settle_gone(index, found, measure, answers)
-    is_open = ~answers.are_settled
-    candidates = (
-        (own[is_open[own]], rows[is_open[own]]) if len(own) else (own, rows)
-        for own, rows in (each.candidates for each in found)
-    )
-    hits = _hits_among(index, queries, measure, candidates)
-    if len(hits):
-        hits = best_hits(hits, queries, measure)
-        for name in ("documents", "overlaps", "sizes", "similarities"):
-            getattr(answers, name)[hits.queries] = getattr(hits, name)
+    answers.are_copies[own] = True
     return answers
 
 
 def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
-    """Return each query's most similar document, first on a tie."""
-    hits = hits.take(np.lexsort((hits.documents, -hits.similarities, hits.queries)))
+    """Return each query's first exact copy, else most similar document, first on a tie."""
+    order = hits.documents, -hits.similarities, ~hits.are_copies, hits.queries
+    hits = hits.take(np.lexsort(order))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
     if measure.is_weighted or isinstance(measure, Cosine):
         stops = np.append(starts[1:], len(hits))
         is_close = np.zeros(len(hits), np.bool_)
         is_close[:-1] = (np.diff(hits.queries) == 0) & (-np.diff(hits.similarities) < _CLOSE)
-        for place in np.flatnonzero(is_close[starts]).tolist():
+        for place in np.flatnonzero(is_close[starts] & ~hits.are_copies[starts]).tolist():
             start, stop = int(starts[place]), int(stops[place])
             starts[place] = start + _first_of_best(hits, start, stop, queries, measure)
     return hits.take(starts)
@@ -359,39 +315,6 @@ def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure:
     return min(ties, key=lambda place: int(hits.documents[start + place]))
 
 
-def _settle_copies(index: OpenDocuments, found: Sequence[Found], answers: EarlierKeepers) -> None:
-    for number, each in enumerate(found):
-        own, rows = each.copies
-        if not len(own):
-            continue
-        kept = index.are_kept(number, rows) & ~answers.are_settled[own]
-        own, rows = own[kept], rows[kept]
-        # The first row of each query.
-        first = np.flatnonzero(np.diff(own, prepend=-1))
-        own, rows = own[first], rows[first]
-        answers.documents[own] = rows + index.first_documents[number]
-        answers.similarities[own] = 1.0
-        answers.are_settled[own] = answers.are_copies[own] = True
-
-
-def _settle_gone(
-    index: OpenDocuments, found: Sequence[Found], measure: Measure, answers: EarlierKeepers
-) -> None:
-    for number, each in enumerate(found):
-        gone = [went for went in each.gone if not answers.are_settled[went[0]]]
-        if not gone:
-            continue
-        keepers = index.documents_of_ids(pa.array([kept for _, kept, _ in gone], pa.large_string()))
-        end = index.first_documents[number + 1]
-        for (query, _, similarity), keeper in zip(gone, keepers.tolist(), strict=True):
-            # A document of the same id that came later is another one.
-            is_there = 0 <= keeper < end and similarity >= float(measure.threshold)
-            if is_there and not answers.are_settled[query]:
-                answers.documents[query] = keeper
-                answers.similarities[query] = similarity
-                answers.are_settled[query] = True
-
-
 def _compare(
     segment: Searchable,
     queries: Queries,
@@ -400,6 +323,15 @@ def _compare(
     measure: Measure,
     first_document: int,
 ) -> Iterator[Hits]:
+    assert queries.sets is not None
+    are_copies = (segment.digests_of(rows) == queries.digests[of_queries]).all(axis=1)
+    if are_copies.any():
+        own, copies = of_queries[are_copies], rows[are_copies] + first_document
+        totals, similarities = queries.sets.totals[own], np.ones(len(own))
+        yield Hits(own, copies, totals, totals, similarities, are_copies[are_copies])
+        of_queries, rows = of_queries[~are_copies], rows[~are_copies]
+        if not len(rows):
+            return
     bounds = [0, len(rows)]
     # A few candidates are compared in the time that it takes to ask their filters.
     if len(rows) > _FEW:
@@ -413,14 +345,14 @@ def _compare(
         left = of_queries[start:stop]
         distinct, places = _distinct(rows[start:stop], queries)
         found = segment.sets_of(distinct)
-        assert queries.sets is not None
         sets = join_sets(queries.sets, found)
         overlaps = overlaps_at_threshold(sets, left, len(queries) + places, measure)
         hit = np.flatnonzero(overlaps > 0)
         left, right, overlaps = left[hit], places[hit], overlaps[hit]
         sizes = sets.totals[len(queries) + right]
         similarities = measure.similarities(overlaps, sets.totals[left], sizes)
-        yield Hits(left, distinct[right] + first_document, overlaps, sizes, similarities)
+        documents, are_copies = distinct[right] + first_document, np.zeros(len(hit), np.bool_)
+        yield Hits(left, documents, overlaps, sizes, similarities, are_copies)
 
 
 def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -13,6 +13,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, as_one_text, ids_of_values
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket.buckets import Slots
+from neardup.kernels.types import sealed
 from neardup.matching.buckets import join_filters, make_filters
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (
@@ -50,6 +51,15 @@ def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
     return WeightedSets(values, weights, starts, sizes, totals)
 
 
+_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+# So many texts are not worth being sorted.
+_FEW = 32
+
+_NONE: Int64s = np.empty(0, np.int64)
+NO_PAIRS = (_NONE, _NONE)
+
+
 @dataclass(frozen=True)
 class Queries:
     """Signatures of n texts for an index.
@@ -81,83 +91,26 @@ class Queries:
             filters = take_filters(filters, rows)
         return Queries(self.n_tokens[rows], self.digests[rows], self.keys[rows], filters, sets)
 
-
-# The lists of a segment behind those of its bands: of the digests and the ids of its documents, and
-# of the digests of those that went for others.
-OF_COPIES, OF_IDS, OF_GONE = range(3)
-N_OTHER_LISTS = 3
-
-_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
-
-# So many texts are not worth being sorted.
-_FEW = 32
-
-
-@dataclass(frozen=True)
-class Sought:
-    """Texts to look up by keys, optionally also by digests."""
-
-    queries: Queries
-    is_wanted: Bools
-    with_copies: bool = True
-
     @cached_property
     def slots(self) -> Slots:
-        """Keys of a lookup, with lists and owners.
+        """Keys of a lookup of the texts with tokens, with lists and owners.
 
-        Owners are the texts' numbers, for their bands; plus n for copies, plus 2 n for what went.
-        Many are looked up list by list, ascending: then what is touched lies side by side. Of 8,000
+        Many are looked up list by list, ascending: then accessed pages are neighbours. Of 8,000
         texts among 200,000 that took about half of the time.
         """
-        queries = self.queries
-        keys, numbers, shifts = queries.keys, *_columns(*queries.keys.shape, self.with_copies)
-        if self.with_copies:
-            halves = queries.digests[:, :1]
-            keys = np.concatenate((keys, halves, halves), axis=1)
-        if len(queries) == 1:
-            return _slots(keys.reshape(-1) >> _32, numbers, shifts)
-        wanted = np.flatnonzero(self.is_wanted)
-        keys = keys[wanted]
+        n_bands, wanted = self.keys.shape[1], np.flatnonzero(self.is_filled)
+        keys = self.keys[wanted] >> _32
         if len(wanted) < _FEW:
-            owners = (wanted[:, None] + shifts).reshape(-1)
-            return _slots(keys.reshape(-1) >> _32, np.tile(numbers, len(wanted)), owners)
-        packed: Uint64s = np.ascontiguousarray(keys.T) & ~_LOW32
-        packed |= np.arange(len(wanted), dtype=np.uint64)
+            numbers = np.tile(np.arange(n_bands), len(wanted))
+            return _slots(keys, numbers, np.repeat(wanted, n_bands))
+        packed: Uint64s = keys.T << _32 | np.arange(len(wanted), dtype=np.uint64)
         packed.sort(axis=1)
-        owners = wanted[(packed & _LOW32).astype(np.int64)] + shifts[:, None]
-        keys = (packed >> _32).reshape(-1)
-        return _slots(keys, np.repeat(numbers, len(wanted)), owners.reshape(-1))
+        owners = wanted[(packed & _LOW32).astype(np.int64)]
+        return _slots(packed >> _32, np.repeat(np.arange(n_bands), len(wanted)), owners)
 
 
 def _slots(keys: Uint64s, numbers: Int64s, owners: Int64s) -> Slots:
-    slots = Slots(keys.astype(np.uint32), numbers, owners)
-    for array in slots:
-        array.flags.writeable = False
-    return slots
-
-
-@lru_cache
-def _columns(n: int, n_bands: int, with_copies: bool) -> tuple[Int64s, Int64s]:
-    """Return the lists of a lookup, and their owner shifts."""
-    others, shifts = ((OF_COPIES, OF_GONE), (n, 2 * n)) if with_copies else ((), ())
-    numbers: Int64s = np.array([*range(n_bands), *(n_bands + each for each in others)], np.int64)
-    return numbers, np.array([*[0] * n_bands, *shifts], np.int64)
-
-
-_NONE: Int64s = np.empty(0, np.int64)
-
-
-@dataclass(frozen=True)
-class Found:
-    """Pairs of texts and candidate rows, distinct and in order.
-
-    ``gone`` are documents that were left out: texts, ids of their keepers, and similarities, in the
-    order of texts, and then of their records.
-    """
-
-    candidates: tuple[Int64s, Int64s] = (_NONE, _NONE)
-    copies: tuple[Int64s, Int64s] = (_NONE, _NONE)
-    gone: Sequence[tuple[int, str, float]] = ()
+    return sealed(Slots(keys.reshape(-1).astype(np.uint32), numbers, owners.reshape(-1)))
 
 
 def make_queries(

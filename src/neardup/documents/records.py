@@ -6,9 +6,8 @@ Documents in rows of the database also have their ids and signatures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,16 +16,17 @@ import pyarrow as pa
 
 from neardup.documents.queries import Queries, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id
-from neardup.files.documents import as_text, hash_ids
-from neardup.index.segments import pack_table, unpack_table
+from neardup.documents.values import Id, as_cell
+from neardup.files.documents import as_text
+from neardup.index.segments import pack_table
 from neardup.tables import (
-    Bytes,
     Filters,
     Floats,
     Int64s,
+    ShingleSets,
     Texts,
     Uint64s,
+    WeightedSets,
     cut_runs,
 )
 
@@ -43,6 +43,16 @@ def make_records(texts: pa.Array, columns: pa.Table | None) -> pa.Table:
     if columns is not None:
         records |= {_PREFIX + name: columns[name] for name in columns.column_names}
     return pa.table(records)
+
+
+def make_record(
+    identifier: Id, text: str, columns: Mapping[str, Any], names: Sequence[str]
+) -> pa.Table:
+    """Return the record of one document, raising if a column is unfit."""
+    record = {"text": pa.array([text], pa.large_string())}
+    for name in names:
+        record[_PREFIX + name] = as_cell(identifier, name, columns.get(name))
+    return pa.table(record)
 
 
 def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, Any]:
@@ -83,60 +93,29 @@ def _cut(records: pa.Table, start: int, stop: int) -> pa.Table:
     return pa.table(columns, records.schema)
 
 
-class Block:
-    """A decompressed block that returns single documents."""
-
-    def __init__(self, data: Any) -> None:
-        self.table = unpack_table(data)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @cached_property
-    def _texts(self) -> Texts:
-        return Texts.from_arrow(self.table["text"].chunk(0))
-
-    def text(self, row: int) -> Bytes:
-        """Return a document's text."""
-        texts = self._texts
-        return texts.data[texts.offsets[row] : texts.offsets[row + 1]]
-
-
-def sets_of_indexed(texts: Texts, ids: pa.Array, scheme: DocumentScheme) -> Any:
-    """Return sets of texts, by ids for tokenizers by file."""
+def sets_of_records(
+    texts: pa.Array, ids: pa.Array | None, scheme: DocumentScheme
+) -> ShingleSets | WeightedSets:
+    """Return the sets of indexed texts, by ids for tokenizers by file."""
     tokenizer = scheme.shingles.tokenizer
     if tokenizer.is_by_file:
-        texts = tokenizer.texts_in_index(texts.to_arrow(), ids)
-    return sets_of_texts(texts, scheme)
+        return sets_of_texts(tokenizer.texts_in_index(texts, ids), scheme)
+    return sets_of_texts(Texts.from_arrow(texts), scheme)
 
 
 @dataclass(frozen=True)
 class DocumentBatch:
     """Documents that are ready to be written to a segment.
 
-    ``ids`` are large strings or integers. ``lists`` has the 32-bit keys and the rows of the entries
-    of each list of a segment.
+    ``ids`` are large strings or integers.
     """
 
     ids: pa.Array
-    n_tokens: Int64s
-    digests: Uint64s
-    filters: Filters | None
-    lists: list[tuple[Uint64s, Int64s]]
+    signed: Queries
     packed: list[PackedBlock]
 
     def __len__(self) -> int:
         return len(self.ids)
-
-
-def make_batch(ids: pa.Array, records: pa.Table, queries: Queries) -> DocumentBatch:
-    """Pack documents, given their records and signatures."""
-    filled = np.flatnonzero(queries.is_filled)
-    lists = [(keys >> _32, filled) for keys in queries.keys[filled].T]
-    lists.append((queries.digests[filled, 0] >> _32, filled))
-    lists.append((hash_ids(as_text(ids)) >> _32, np.arange(len(ids), dtype=np.int64)))
-    packed = pack_records(records)
-    return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
 
 
 # Documents in rows of the database have their ids and signatures beside their records.
@@ -158,6 +137,16 @@ def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> p
     for name, column in columns.items():
         records = records.append_column(name, column)
     return records
+
+
+def record_of(packed: pa.Table, row: int) -> pa.Table:
+    """Return the record of a document in a database row."""
+    names = (name for name in packed.column_names if name == "text" or name.startswith(_PREFIX))
+    cells = {name: packed[name].slice(row, 1) for name in names}
+    # A null fits every type of column.
+    return pa.table(
+        {name: pa.nulls(1) if cell.null_count else cell for name, cell in cells.items()}
+    )
 
 
 def signatures_in(records: pa.Table) -> Queries:
@@ -208,3 +197,11 @@ def _flat(lists: Any) -> npt.NDArray[Any]:
     chunked = pa.chunked_array([lists]) if isinstance(lists, pa.Array) else lists
     values: npt.NDArray[Any] = chunked.combine_chunks().flatten().to_numpy()
     return values
+
+
+NO_GONE = make_gone(
+    pa.array([], pa.large_string()),
+    pa.array([], pa.large_string()),
+    np.empty((0, 2), np.uint64),
+    np.empty(0, np.float64),
+)

@@ -6,24 +6,21 @@ A segment never changes. Accessed parts are verified; large files are not read o
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.queries import (
-    N_OTHER_LISTS,
-    OF_IDS,
-    Found,
-    Sought,
-)
-from neardup.documents.records import Block, DocumentBatch, PackedBlock, sets_of_indexed
+from neardup.documents.queries import Queries
+from neardup.documents.records import DocumentBatch, PackedBlock, sets_of_records
 from neardup.documents.scheme import DocumentScheme
-from neardup.files.documents import as_text, common_id_type
+from neardup.files.documents import as_text, common_id_type, hash_ids
 from neardup.index.segments import (
     SMALL_PAGE,
     CheckedArray,
@@ -31,6 +28,7 @@ from neardup.index.segments import (
     Segment,
     SegmentWriter,
     pack_table,
+    unpack_table,
 )
 from neardup.index.store import SegmentRecord
 from neardup.kernels.bucket import buckets as kernel
@@ -136,39 +134,6 @@ def entries_of(keys: Uint64s, rows: Int64s) -> Uint64s:
 # Blocks that stay decompressed, of some 16 kB each.
 _BLOCKS_KEPT = 64
 
-# Segments of at most so many documents have their ids' keys in memory once one was asked for: a
-# look into a set takes a hundredth of a search on the disk, and insertions look into each segment.
-_MOST_KEYS_KEPT = 8192
-
-_NOTHING = Found()
-
-
-class StoredBlocks:
-    """Blocks in a file, read on access to a row."""
-
-    def __init__(self, stored: Segment, name: str) -> None:
-        self.packed = CheckedLists(stored, name).one
-        self.first_rows: Int64s = stored.array(f"{name}-rows")
-        self.read = lru_cache(_BLOCKS_KEPT)(self._read)
-
-    def __len__(self) -> int:
-        return int(self.first_rows[-1])
-
-    @property
-    def n_blocks(self) -> int:
-        """Count the blocks of records."""
-        return len(self.first_rows) - 1
-
-    def _read(self, number: int) -> Block:
-        return Block(self.packed(number))
-
-    def places_of(self, rows: Int64s) -> Iterator[tuple[Block, int]]:
-        """Yield the block and position of each row."""
-        numbers = self.first_rows.searchsorted(rows, side="right") - 1
-        places = rows - self.first_rows[numbers]
-        for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
-            yield self.read(number), place
-
 
 class DocumentSegment:
     """An open segment with rows numbered from 0."""
@@ -178,42 +143,21 @@ class DocumentSegment:
         self.n_documents = stored.record.n_documents
         entries, starts = CheckedArray(stored, "entries"), stored.array("list-starts")
         self.lists = EntryLists(entries, starts, stored.array("fences"))
-        self._list_of_ids = scheme.banding.bands + OF_IDS
+        # The list of ids follows those of bands.
+        self._list_of_ids = scheme.banding.bands
         self._filters = CheckedLists(stored, "filters") if scheme.has_filters else None
         self._digests, self._ids = CheckedArray(stored, "digests"), CheckedLists(stored, "ids")
         self._n_tokens = CheckedArray(stored, "n-tokens")
-        self.blocks, self.gone = StoredBlocks(stored, "blocks"), StoredBlocks(stored, "gone")
+        self._packed = CheckedLists(stored, "blocks").one
+        self._first_rows: Int64s = stored.array("blocks-rows")
+        self._block = lru_cache(_BLOCKS_KEPT)(self._read_block)
 
     def __len__(self) -> int:
         return self.n_documents
 
-    @property
-    def n_gone(self) -> int:
-        """Number of documents that were left out for their keepers."""
-        return len(self.gone)
-
-    def find(self, sought: Sought) -> Found:
-        """Find rows by band key, exact copies, and left-out copies."""
-        owners, rows = self.lists.find(sought.slots)
-        if not len(owners):
-            return _NOTHING
-        n = len(sought.queries)
-        bounds = owners.searchsorted((n, 2 * n)).tolist()
-        candidates = owners[: bounds[0]], rows[: bounds[0]]
-        if bounds[0] == len(owners):
-            return Found(candidates)
-        digests = sought.queries.digests
-        copies, own = owners[bounds[0] : bounds[1]] - n, rows[bounds[0] : bounds[1]]
-        is_same = (self.digests_of(own) == digests[copies]).all(axis=1)
-        queries = (owners[bounds[1] :] - 2 * n).tolist()
-        places = self.gone.places_of(rows[bounds[1] :])
-        gone = []
-        for query, (block, row) in zip(queries, places, strict=True):
-            table = block.table
-            if table["digest"][row].as_py() == digests[query].tolist():
-                similarity: float = table["similarity"][row].as_py()
-                gone.append((query, str(table["kept_id"][row]), similarity))
-        return Found(candidates, (copies[is_same], own[is_same]), gone)
+    def find(self, queries: Queries) -> tuple[Int64s, Int64s]:
+        """Return texts and rows with a common band key, in order."""
+        return self.lists.find(queries.slots)
 
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
         """Return matching id numbers and rows, given the ids' hashes."""
@@ -230,17 +174,7 @@ class DocumentSegment:
 
     def may_have_id(self, _: str, digest: int) -> bool:
         """Return whether it may have an id of this hash."""
-        keys = self._id_keys
-        if keys is not None:
-            return digest >> 32 in keys
         return self.lists.count(self._list_of_ids, digest >> 32) > 0
-
-    @cached_property
-    def _id_keys(self) -> frozenset[int] | None:
-        if self.n_documents > _MOST_KEYS_KEPT:
-            return None
-        entries = self.lists.read(self._list_of_ids)
-        return frozenset((entries >> _32).tolist())
 
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
@@ -269,51 +203,44 @@ class DocumentSegment:
 
     def records(self, rows: Int64s) -> Iterator[pa.Table]:
         """Yield the records of ascending rows, block by block."""
-        start = 0
-        while start < len(rows):
-            block, place = next(self.blocks.places_of(rows[start : start + 1]))
-            first = int(rows[start]) - place
-            stop = int(np.searchsorted(rows, first + len(block)))
-            is_whole = stop - start == len(block)
-            yield block.table if is_whole else block.table.take(pa.array(rows[start:stop] - first))
-            start = stop
+        for block, own in self._by_block(rows):
+            table = self._block(block)
+            yield table if len(own) == len(table) else table.take(pa.array(own))
 
     def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[PackedBlock]:
         """Yield packed records of ascending rows, reusing whole blocks."""
-        bounds = np.searchsorted(rows, self.blocks.first_rows)
 
-        def pack(number: int) -> PackedBlock:
-            own = rows[bounds[number] : bounds[number + 1]]
-            first, stop = self.blocks.first_rows[number : number + 2].tolist()
-            if len(own) == stop - first:
-                return PackedBlock(self.blocks.packed(number), len(own))
-            records = Block(self.blocks.packed(number)).table.take(pa.array(own - first))
-            return PackedBlock(pack_table(records.combine_chunks()), len(own))
+        def pack(part: tuple[int, Int64s]) -> PackedBlock:
+            block, own = part
+            data: Any = self._packed(block)
+            if len(own) < self._first_rows[block + 1] - self._first_rows[block]:
+                data = pack_table(unpack_table(data).take(pa.array(own)).combine_chunks())
+            return PackedBlock(data, len(own))
 
-        yield from runner.map(pack, np.flatnonzero(np.diff(bounds)).tolist())
-
-    def gone_tables(self) -> Iterator[pa.Table]:
-        """Yield the documents that were left out for their keepers."""
-        for number in range(self.gone.n_blocks):
-            yield self.gone.read(number).table
+        yield from runner.map(pack, self._by_block(rows))
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return the sets of ascending rows."""
-        texts = [block.text(row) for block, row in self.blocks.places_of(rows)]
-        joined = texts[0] if len(texts) == 1 else np.concatenate([np.empty(0, np.uint8), *texts])
-        own = Texts(joined, offsets_of([len(text) for text in texts]))
+        parts = self._by_block(rows)
+        texts = [self._block(block)["text"].chunk(0).take(own) for block, own in parts]
         ids = self.ids_of(rows) if self.scheme.shingles.tokenizer.is_by_file else None
-        found: ShingleSets | WeightedSets = sets_of_indexed(own, ids, self.scheme)
-        return found
+        return sets_of_records(pa.concat_arrays(texts), ids, self.scheme)
+
+    def _by_block(self, rows: Int64s) -> list[tuple[int, Int64s]]:
+        """Return blocks with the places of ascending rows in them."""
+        blocks = self._first_rows.searchsorted(rows, side="right") - 1
+        places = rows - self._first_rows[blocks]
+        bounds = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(rows)]
+        return [(int(blocks[start]), places[start:stop]) for start, stop in pairwise(bounds)]
+
+    def _read_block(self, block: int) -> pa.Table:
+        return unpack_table(self._packed(block))
 
 
 # Writing a segment, batch after batch, within a bounded memory.
 
 # Memory of unsorted entries; more of them go to files, one for each list.
 MEMORY_BYTES = 1 << 28
-
-# Gone documents per block.
-_GONE_IN_BLOCK = 256
 
 # Rows that are copied at once.
 _COPIED_AT_ONCE = 1 << 14
@@ -326,14 +253,20 @@ class DocumentSegmentWriter:
     """
 
     def __init__(
-        self, writer: SegmentWriter, lists: _Lists, scheme: DocumentScheme, runner: Runner
+        self,
+        writer: SegmentWriter,
+        lists: Sequence[IO[bytes]],
+        scheme: DocumentScheme,
+        runner: Runner,
     ) -> None:
         self.n_documents = self._n_tokens = 0
         self._writer, self._scheme, self._runner = writer, scheme, runner
         self._id_types: list[pa.DataType] = []
+        # Unsorted entries of each list, in memory or in a file.
         self._lists = lists
-        self._blocks, self._gone = _NewBlocks(writer, "blocks"), _NewBlocks(writer, "gone")
+        self._block_rows: list[int] = []
         # Arrays of no documents, which give the types.
+        self._append_blocks([PackedBlock(b"", 0)])
         filters = Filters(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int64))
         self._append(
             pa.array([], pa.large_string()),
@@ -342,31 +275,29 @@ class DocumentSegmentWriter:
             filters if scheme.has_filters else None,
         )
 
-    @property
-    def n_gone(self) -> int:
-        """Count the documents left out so far."""
-        return self._gone.n_rows
-
     def add(self, batch: DocumentBatch) -> None:
         """Write the next documents."""
-        for number, (keys, rows) in enumerate(batch.lists):
-            self._lists.add(number, entries_of(keys, rows + self.n_documents))
+        signed, ids = batch.signed, as_text(batch.ids)
+        filled = np.flatnonzero(signed.is_filled)
+        for number, keys in enumerate(signed.keys[filled].T):
+            self._add_entries(number, entries_of(keys >> _32, filled + self.n_documents))
+        rows = np.arange(len(batch)) + self.n_documents
+        self._add_entries(len(self._lists) - 1, entries_of(hash_ids(ids) >> _32, rows))
         if len(batch):
             self._id_types.append(batch.ids.type)
-        self._append(as_text(batch.ids), batch.digests, batch.n_tokens, batch.filters)
-        for packed in batch.packed:
-            self._blocks.append(packed)
+        self._append(ids, signed.digests, signed.n_tokens, signed.filters)
+        self._append_blocks(batch.packed)
 
     def add_segment(self, segment: DocumentSegment, rows: Int64s) -> None:
         """Write ascending rows of another segment by merging arrays."""
         numbers: Int64s = np.full(len(segment), -1, np.int64)
         numbers[rows] = np.arange(len(rows)) + self.n_documents
-        for number in range(len(self._lists) - 1):
+        for number in range(len(self._lists)):
             entries = segment.lists.read(number)
             own = numbers[(entries & _LOW32).astype(np.int64)]
             kept = own >= 0
             # Rows keep their order, and entries theirs.
-            self._lists.add(number, (entries[kept] & ~_LOW32) | own[kept].astype(np.uint64))
+            self._add_entries(number, (entries[kept] & ~_LOW32) | own[kept].astype(np.uint64))
         if len(rows):
             self._id_types.append(segment.id_type)
         for start in range(0, len(rows), _COPIED_AT_ONCE):
@@ -374,8 +305,7 @@ class DocumentSegmentWriter:
             filters = segment.filters_of(some) if self._scheme.has_filters else None
             signatures = segment.digests_of(some), segment.n_tokens_of(some), filters
             self._append(segment.ids_of(some), *signatures)
-        for packed in segment.packed_records(rows, self._runner):
-            self._blocks.append(packed)
+        self._append_blocks(segment.packed_records(rows, self._runner))
 
     def _append(
         self, ids: pa.Array, digests: Uint64s, n_tokens: Int64s, filters: Filters | None
@@ -393,15 +323,21 @@ class DocumentSegmentWriter:
         self._n_tokens += int(n_tokens.sum())
         self.n_documents += len(ids)
 
-    def add_gone(self, gone: pa.Table, digests: Uint64s) -> None:
-        """Write left-out documents, without adding them to the index."""
-        if not len(gone):
-            return
-        rows = np.arange(len(gone), dtype=np.int64) + self._gone.n_rows
-        self._lists.add(len(self._lists) - 1, entries_of(digests[:, 0] >> _32, rows))
-        for start in range(0, len(gone), _GONE_IN_BLOCK):
-            part = gone.slice(start, _GONE_IN_BLOCK).combine_chunks()
-            self._gone.append(PackedBlock(pack_table(part), len(part)))
+    def _append_blocks(self, blocks: Iterable[PackedBlock]) -> None:
+        for block in blocks:
+            data = np.frombuffer(block.data, np.uint8)
+            self._writer.append_lists("blocks", data, np.array([len(data)]))
+            self._block_rows.append(block.n_rows)
+
+    def _add_entries(self, number: int, entries: Uint64s) -> None:
+        with translated(self._writer.path):
+            self._lists[number].write(entries.data)
+
+    def _sorted_entries(self, number: int) -> Uint64s:
+        entries = self._lists[number]
+        with translated(self._writer.path):
+            entries.seek(0)
+            return np.sort(np.frombuffer(entries.read(), np.uint64))
 
     def finish(self) -> SegmentRecord:
         """Write the lists, and sync all to the disk."""
@@ -409,12 +345,13 @@ class DocumentSegmentWriter:
         for name in ("entries", "fences"):
             append(name, np.empty(0, np.uint64))
         numbers = range(len(self._lists))
-        for number, entries in enumerate(self._runner.map(self._lists.read, numbers)):
+        for number, entries in enumerate(self._runner.map(self._sorted_entries, numbers)):
             append("entries", entries)
             append("fences", entries[:: kernel.PAGE])
             starts.append(starts[-1] + len(entries))
             self._runner.report("lists", number + 1, len(self._lists))
         append("list-starts", np.array(starts, np.int64))
+        append("blocks-rows", offsets_of(self._block_rows))
         id_type = common_id_type(self._id_types)
         return self._writer.commit(self.n_documents, self._n_tokens, id_type)
 
@@ -426,56 +363,21 @@ def new_segment(
     """Write a segment of a locked index, complete after ``finish``."""
     with (
         SegmentWriter(folder, name, page_bytes=SMALL_PAGE, direct="blocks") as writer,
-        closing(_Lists(scheme.banding.bands + N_OTHER_LISTS, writer.path.parent)) as lists,
+        ExitStack() as stack,
     ):
+        n_lists = scheme.banding.bands + 1
+        lists = []
+        for _ in range(n_lists):
+            most = max(MEMORY_BYTES // n_lists, 1)
+            file = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - closed by _close
+                most, dir=str(writer.path.parent)
+            )
+            stack.callback(_close, file)
+            lists.append(file)
         yield DocumentSegmentWriter(writer, lists, scheme, runner)
 
 
-class _NewBlocks:
-    """Blocks in the order of writing, with their first rows."""
-
-    def __init__(self, writer: SegmentWriter, name: str) -> None:
-        self.n_rows, self._writer, self._name = 0, writer, name
-        writer.append_lists(name, np.empty(0, np.uint8), np.empty(0, np.int64))
-        writer.append(f"{name}-rows", np.zeros(1, np.int64))
-
-    def append(self, packed: PackedBlock) -> None:
-        data = np.frombuffer(packed.data, np.uint8)
-        self.n_rows += packed.n_rows
-        self._writer.append_lists(self._name, data, np.array([len(data)]))
-        self._writer.append(f"{self._name}-rows", np.array([self.n_rows]))
-
-
-class _Lists:
-    """Entries of all lists, in memory or in a file for each list."""
-
-    def __init__(self, n_lists: int, folder: Path) -> None:
-        self._folder = folder
-        most = max(MEMORY_BYTES // n_lists, 1)
-        self._spools = [
-            tempfile.SpooledTemporaryFile(most, dir=str(folder))  # noqa: SIM115 - closed by close
-            for _ in range(n_lists)
-        ]
-
-    def __len__(self) -> int:
-        return len(self._spools)
-
-    def add(self, number: int, entries: Uint64s) -> None:
-        """Add entries of a list in any order."""
-        with translated(self._folder):
-            self._spools[number].write(entries.data)
-
-    def read(self, number: int) -> Uint64s:
-        """Return all entries of a list, ascending."""
-        spool = self._spools[number]
-        with translated(self._folder):
-            spool.seek(0)
-            entries = np.frombuffer(spool.read(), np.uint64)
-        return np.sort(entries)
-
-    def close(self) -> None:
-        """Remove all files."""
-        for spool in self._spools:
-            # A full disk refuses to write what is not needed any more.
-            with suppress(OSError):
-                spool.close()
+def _close(file: IO[bytes]) -> None:
+    # A full disk refuses to write what is not needed any more.
+    with suppress(OSError):
+        file.close()

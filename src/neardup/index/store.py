@@ -58,6 +58,7 @@ CREATE TABLE state (generation INTEGER PRIMARY KEY, data BLOB, checksum INTEGER)
 CREATE TABLE removed (segment TEXT PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE pending (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE denied (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
+CREATE TABLE gone (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 """
 
 _GENERATION = "SELECT max(generation) FROM state"
@@ -89,7 +90,6 @@ class PendingRecord:
     first: int = 0
     n_rows: int = 0
     n_documents: int = 0
-    n_gone: int = 0
     n_tokens: int = 0
     n_bytes: int = 0
     n_removed: int = 0
@@ -100,14 +100,13 @@ class PendingRecord:
         return f"pending-{self.first}"
 
     def with_rows(
-        self, packed: Sequence[bytes], n_documents: int, n_tokens: int = 0, n_gone: int = 0
+        self, packed: Sequence[bytes], n_documents: int, n_tokens: int = 0
     ) -> PendingRecord:
         """Return the counts with more rows of packed documents."""
         return replace(
             self,
             n_rows=self.n_rows + len(packed),
             n_documents=self.n_documents + n_documents,
-            n_gone=self.n_gone + n_gone,
             n_tokens=self.n_tokens + n_tokens,
             n_bytes=self.n_bytes + sum(map(len, packed)),
         )
@@ -119,8 +118,8 @@ class Manifest:
 
     ``scheme`` has plain JSON values, ``generation`` is the number of changes, and ``segments`` are
     in the order of addition. Document frequencies in the segment ``frequencies`` decide weights.
-    ``pending`` documents follow the segments' documents, ``denied`` ones must not come back; both
-    are in rows of the database.
+    ``pending`` documents follow the segments' documents, ``denied`` ones must not come back, and
+    ``gone`` ones were left out for others; all three are in rows of the database.
     """
 
     scheme: Mapping[str, Any]
@@ -129,6 +128,7 @@ class Manifest:
     frequencies: SegmentRecord | None = None
     pending: PendingRecord = field(default_factory=PendingRecord)
     denied: PendingRecord = field(default_factory=PendingRecord)
+    gone: PendingRecord = field(default_factory=PendingRecord)
     created_with: str = __version__
 
     @property
@@ -149,7 +149,8 @@ class Manifest:
     @property
     def n_bytes(self) -> int:
         """Count the bytes of all segments and of pending documents."""
-        return segment_bytes(self.all_segments) + self.pending.n_bytes + self.denied.n_bytes
+        rows = self.pending.n_bytes + self.denied.n_bytes + self.gone.n_bytes
+        return segment_bytes(self.all_segments) + rows
 
     @property
     def kind(self) -> IndexKind:
@@ -173,13 +174,15 @@ class Contents:
     """The rows of the database at one time.
 
     ``removed`` has the removed rows of each segment, and those of pending documents last;
-    ``pending`` and ``denied`` are packed documents; ``file`` identifies the database.
+    ``pending`` and ``denied`` are packed documents, ``new_gone`` packed documents that the next
+    commit adds to those left out; ``file`` identifies the database.
     """
 
     manifest: Manifest
     removed: tuple[Uint32s, ...] = (_NOTHING,)
     pending: tuple[bytes, ...] = ()
     denied: tuple[bytes, ...] = ()
+    new_gone: tuple[bytes, ...] = ()
     file: tuple[int, ...] = ()
 
     def without(self, rows: Sequence[Int64s]) -> Contents:
@@ -208,13 +211,21 @@ class Contents:
         removed = (*self.removed[:first], *[_NOTHING] * (len(records) + 1))
         return replace(self, manifest=manifest, removed=removed, pending=())
 
-    def with_pending(
-        self, packed: Sequence[bytes], n_documents: int, n_tokens: int, n_gone: int = 0
-    ) -> Contents:
+    def with_pending(self, packed: Sequence[bytes], n_documents: int, n_tokens: int) -> Contents:
         """Return the contents with more pending documents."""
-        pending = self.manifest.pending.with_rows(packed, n_documents, n_tokens, n_gone)
+        pending = self.manifest.pending.with_rows(packed, n_documents, n_tokens)
         manifest = replace(self.manifest, pending=pending)
         return replace(self, manifest=manifest, pending=(*self.pending, *packed))
+
+    def with_gone(
+        self, packed: Sequence[bytes], n_documents: int, *, is_anew: bool = False
+    ) -> Contents:
+        """Return the contents with more documents left out, or with these alone."""
+        record, new = self.manifest.gone, self.new_gone
+        if is_anew:
+            record, new = PendingRecord(record.first + record.n_rows), ()
+        manifest = replace(self.manifest, gone=record.with_rows(packed, n_documents))
+        return replace(self, manifest=manifest, new_gone=(*new, *packed))
 
     def removed_by_name(self) -> dict[str, tuple[int, Uint32s]]:
         """Return the number and rows of each segment's removals."""
@@ -270,9 +281,24 @@ class Database:
                 connection.execute("ROLLBACK")
             return self._known
 
+    def read_gone(self) -> list[bytes]:
+        """Read the packed documents that were left out for others."""
+        with self._reading, self._translated():
+            connection, _ = self._connect(writes=False)
+            connection.execute("BEGIN")
+            try:
+                n_rows = self._read(connection, None).manifest.gone.n_rows
+                rows = self._select(connection, "gone")
+            finally:
+                connection.execute("ROLLBACK")
+            if len(rows) != n_rows:
+                raise self._damaged("documents that were left out are missing")
+            return [data for _, data, _ in rows]
+
     def check(self) -> None:
         """Read every page of the database, and raise if damaged."""
         with self._reading, self._translated():
+            self.read_gone()
             (found,) = self._connect(writes=False)[0].execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
                 raise self._damaged(found)
@@ -337,12 +363,12 @@ class Database:
                 raise WriteError(message)
             manifest = replace(after.manifest, generation=after.manifest.generation + 1)
             execute = connection.execute
-            for table in ("pending", "denied"):
+            for table in ("pending", "denied", "gone"):
                 record, old = getattr(manifest, table), getattr(before.manifest, table)
                 execute(f"DELETE FROM {table} WHERE number < ?", (record.first,))
                 n_known = old.n_rows if old.first == record.first else 0
-                new = enumerate(getattr(after, table)[n_known:], record.first + n_known)
-                for number, data in new:
+                rows = after.new_gone if table == "gone" else getattr(after, table)[n_known:]
+                for number, data in enumerate(rows, record.first + n_known):
                     execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
             is_insertion = after.removed is before.removed
             if not is_insertion:

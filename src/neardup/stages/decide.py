@@ -181,7 +181,7 @@ class DedupContents(NumberedContents):
         """Mask of documents that represent a content to be compared."""
         is_content = super().is_content
         if self.earlier is not None:
-            is_content[self.earlier.rows[self.earlier.keepers.are_settled]] = False
+            is_content[self.earlier.rows[self.earlier.keepers.are_copies]] = False
         return is_content
 
     @property

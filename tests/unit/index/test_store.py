@@ -127,7 +127,7 @@ def test_commit__is_seen_as_a_whole(folder):
     assert second.manifest.n_documents == 5
     assert [each.tolist() for each in second.removed] == [[2, 5], []]
     with database.writing(0):
-        database.commit(database.read().with_pending([b"rows"], 3, 30, 1))
+        database.commit(database.read().with_pending([b"rows"], 3, 30))
     third = reader.read()
     assert (third.pending, third.manifest.n_documents) == ((b"rows",), 8)
     # Rows that are known are not read again.
@@ -136,6 +136,16 @@ def test_commit__is_seen_as_a_whole(folder):
     with pytest.raises(KeyError), database.writing(0):
         raise KeyError
     assert reader.read() is third
+
+
+def test_commit__of_documents_that_were_left_out(folder):
+    database = Database(folder)
+    for packed, n, is_anew in (([b"a"], 2, False), ([b"b", b"c"], 5, False), ([b"d"], 1, True)):
+        with database.writing(0):
+            database.commit(database.read().with_gone(packed, n, is_anew=is_anew))
+        gone = database.read().manifest.gone
+        assert (gone.n_documents, gone.n_rows) == {2: (2, 1), 5: (7, 3), 1: (1, 1)}[n]
+    assert database.read_gone() == Database(folder).read_gone() == [b"d"]
 
 
 def test_damage__of_text(folder):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.documents.index import Adding, DocumentHandle, ReadDocuments, read_block
-from neardup.documents.lookup import OpenDocuments, find_answers
+from neardup.documents.index import Adding, DocumentHandle, ReadDocuments, read_selected
+from neardup.documents.lookup import OpenDocuments, find_keepers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.records import make_gone
 from neardup.documents.scheme import DocumentScheme, check_alike
@@ -190,7 +190,7 @@ class IndexLookUp(TextLookUp):
         queries = [each for each in signed if isinstance(each, Queries)]
         if not queries:
             return EarlierKeepers.none(0)
-        return find_answers(self._index.opened, join_queries(queries), self._measure)
+        return find_keepers(self._index.opened, join_queries(queries), self._measure)
 
 
 # Locations of keepers, if an index was searched, and their names in tables.
@@ -247,16 +247,13 @@ def add_to_index(
         gone = start + np.flatnonzero(went[start : start + len(digests)])
         left_out = digests.values[gone - start]
         names = own_ids.take(gone), kept_ids.take(assignment.keepers[gone])
-        table = make_gone(*names, left_out, assignment.similarities[gone])
-        new.writer.add_gone(table, left_out)
+        new.gone.append(make_gone(*names, left_out, assignment.similarities[gone]))
     return assignment, {"documents_added": n_added, "documents_known": int(are_known.sum())}
 
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
     queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
-    return read_block(
-        found.source, found.block, columns, scheme, select=found.select, queries=queries
-    )
+    return read_selected(found.source, found.block, columns, scheme, found.select, queries)
 
 
 def find_known(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+import pyarrow as pa
 
 from neardup.documents.delta import Delta
 from neardup.documents.index import (
@@ -20,16 +19,14 @@ from neardup.documents.index import (
     check_decided,
     check_new,
     check_not_denied,
-    find_orphans,
 )
-from neardup.documents.lookup import OpenDocuments, find_answers, in_rank_order
+from neardup.documents.lookup import OpenDocuments, best_hits, in_rank_order
 from neardup.documents.queries import Queries, make_query
-from neardup.documents.scheme import DocumentScheme
+from neardup.documents.records import make_gone
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import open_engine
-from neardup.errors import DeniedError, InvalidParameterError, NeardupError
+from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
-from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
 from neardup.jobs.search import measure_of, search_documents
@@ -39,10 +36,9 @@ from neardup.options.choices import (
     DocumentMeasure,
     DocumentPreset,
     Number,
-    TokenizerChoice,
 )
 from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
-from neardup.options.groups import OpenOptions, ReadOptions, RunOptions, TextOptions
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.sign import rows_where
 from neardup.results import DocumentSearchResult, Match, Matches
@@ -50,12 +46,15 @@ from neardup.runs.runner import Runner
 from neardup.stages.options import make_document_scheme, with_warning
 
 
-@dataclass(frozen=True)
-class _Insertions:
-    """Uncommitted insertions into an index, and its write lock."""
+class _Insertions(NamedTuple):
+    """Uncommitted insertions into an index, and its write lock.
 
-    index: OpenDocuments
+    ``gone`` has tables of documents that were left out.
+    """
+
+    base: OpenDocuments
     delta: Delta
+    gone: list[pa.Table]
     lock: ExitStack
 
 
@@ -86,6 +85,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     1
     """
 
+    _opened = DocumentHandle
     _workers = 1
 
     def __init__(self, handle: DocumentHandle) -> None:
@@ -144,36 +144,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             bands=bands,
         )
         create_index(Path(folder), make_document_scheme(options).describe())
-        return cls(DocumentHandle(Path(folder), options.tokenizer, timeout=5.0))
-
-    @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        *,
-        tokenizer: TokenizerChoice | None = None,
-        timeout: float = 5.0,
-    ) -> DocumentIndex:
-        """Open an index, and check large files on first access.
-
-        Parameters
-        ----------
-        folder
-            Folder of the index.
-        tokenizer
-            The ``tokenizer.json`` file or the function of the index, if it has one.
-        timeout
-            Seconds to wait for another writer; 0 does not wait.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            If there is none; if it is damaged, of a newer version, or an index of passages.
-        """
-        given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
-        handle = DocumentHandle(Path(folder), tokenizer, timeout=given.timeout)
-        handle.view(Runner(1))
-        return cls(handle)
+        return cls.open(folder, tokenizer=options.tokenizer)
 
     def insert(
         self,
@@ -194,10 +165,9 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         """
         self._check_columns(columns)
         identifier = checked_id(id)
-        with self._inserting(identifier, text) as (base, delta, queries):
-            check_not_denied(base, identifier, queries)
-            check_new(base, delta, identifier)
-            delta.add(identifier, text, columns, queries)
+        with self._inserting(identifier, text) as (waiting, queries):
+            check_new(waiting.base, waiting.delta, identifier)
+            waiting.delta.add(identifier, text, columns, queries)
 
     def replace(
         self,
@@ -219,24 +189,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         -------
         As ``remove``: ``n_removed`` is 0 for a new id, and ``orphans`` had gone for the old one.
         """
-        start = time.perf_counter()
         self._check_columns(columns)
-        identifier, runner = checked_id(id), Runner(1)
         with self._lock:
-            self._settle(runner)
-            with self._handle.changing(runner) as index:
-                check_decided(index.scheme)
-                queries = make_query(text, index.scheme, identifier)
-                check_not_denied(index, identifier, queries)
-                delta = Delta(index.scheme)
-                delta.add(identifier, text, columns, queries)
-                wanted = wanted_ids([identifier])
-                orphans, _ = find_orphans(index, wanted)
-                left = self._handle.without(index, wanted, runner)
-                self._handle.put_away(left, delta, runner)
-        n_removed = index.n_documents - left.n_documents
-        seconds = time.perf_counter() - start
-        return DocumentRemovalResult(n_removed, left.n_documents + 1, seconds, orphans=orphans)
+            self.commit()
+            return self._handle.replace(checked_id(id), text, columns, Runner(1))
 
     def insert_if_new(
         self,
@@ -259,27 +215,25 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Returns
         -------
-        The id of the most similar document, the first on a tie; of an exact copy that of the first
-        copy, or of what that one went for. None if the document was inserted.
+        The id of the first exact copy, else of the most similar document, the first on a tie. None
+        if the document was inserted.
         """
         self._check_columns(columns)
         identifier = checked_id(id)
-        self._scheme.measure_at(threshold)
-        with self._inserting(identifier, text) as (base, delta, queries):
-            index = self._view()
-            answers = find_answers(index, queries, base.scheme.measure_at(threshold))
-            document, similarity = int(answers.documents[0]), float(answers.similarities[0])
-            if document < 0:
-                check_new(base, delta, identifier)
-                delta.add(identifier, text, columns, queries)
+        self._view().scheme.measure_at(threshold)
+        with self._inserting(identifier, text) as (waiting, queries):
+            index, measure = self._view(), waiting.base.scheme.measure_at(threshold)
+            best = best_hits(index.lookup(queries, measure), queries, measure)
+            if not len(best):
+                check_new(waiting.base, waiting.delta, identifier)
+                waiting.delta.add(identifier, text, columns, queries)
                 return None
-            if document >= index.first_denied:
-                (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
-                raise DeniedError.of(identifier, denied_id)
-            (kept_id,) = index.list_ids(answers.documents)
+            (kept_id,) = index.list_ids(best.documents)
             # A document that comes again is not a duplicate of itself.
             if str(kept_id) != str(identifier):
-                delta.went(identifier, str(kept_id), queries.digests[0], similarity)
+                ids, kept_ids = (pa.array([str(name)]) for name in (identifier, kept_id))
+                gone = make_gone(ids, kept_ids, queries.digests, best.similarities)
+                waiting.gone.append(gone)
             return kept_id
 
     def query(
@@ -311,12 +265,10 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         Each was compared exactly. ``n_matches`` of the list counts all similar documents.
         """
         options = DocumentSearchOptions(threshold=threshold, limit=limit, top=top)
-        with self._shared() as view:
-            measure = measure_of(view.scheme, options)
-            hits = view.lookup(make_query(text, view.scheme), measure)
-            hits = in_rank_order(hits)
-            n = options.number
-            ids = view.list_ids(hits.documents[:n])
+        view, n = self._view(), options.number
+        measure = measure_of(view.scheme, options)
+        hits = in_rank_order(view.lookup(make_query(text, view.scheme), measure))
+        ids = view.list_ids(hits.documents[:n])
         matches = map(Match, ids, hits.similarities[:n].tolist())
         return Matches(matches, n_matches=len(hits))
 
@@ -326,13 +278,12 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         At the threshold of the index or above, it is at least the recall of the index. Below, it
         falls, and ``query`` without a threshold misses as many.
         """
-        scheme = self._scheme
+        scheme = self._view().scheme
         return scheme.predicted_recall(type(scheme.measure).parse(similarity))
 
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
-        with self._shared() as view:
-            return view.has_id(str(checked_id(id)))
+        return self._view().has_id(str(checked_id(id)))
 
     def commit(self) -> int:
         """Commit all insertions, and return the number of inserted documents."""
@@ -345,12 +296,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             self.commit()
         else:
@@ -375,14 +321,8 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         queries
             A text, or documents in any form that ``deduplicate`` takes. A string is a text: name a
             file by a ``Path``.
-        threshold
-            Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
-            None: that of the index, with ``top`` any.
-        limit
-            Only so many documents per query, the most similar.
-        top
-            The most similar documents per query, also below the threshold of the index; the recall
-            falls with the similarity, see ``recall_at``.
+        threshold, limit, top
+            As of ``query``, for each query.
         with_columns
             Add the kept columns, as ``doc_NAME``.
         read, run
@@ -401,30 +341,18 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         """
         options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
-        with open_engine(run, "search", sources) as engine, self._shared() as view:
-            index = self._handle.share(view)
+        with open_engine(run, "search", sources) as engine:
+            index = self._handle.share(self._view())
             result = search_documents(engine, index, sources, options, with_columns=with_columns)
         return with_warning(result)
-
-    @property
-    def _scheme(self) -> DocumentScheme:
-        waiting = self._waiting
-        return (waiting.index if waiting else self._handle.view(Runner(1))).scheme
-
-    @contextmanager
-    def _shared(self) -> Iterator[OpenDocuments]:
-        """Yield the index, to one thread while insertions are pending."""
-        if self._waiting is None:
-            yield self._handle.view(Runner(1))
-            return
-        with self._lock:
-            yield self._view()
 
     def _view(self) -> OpenDocuments:
         waiting = self._waiting
         if waiting is None:
             return self._handle.view(Runner(1))
-        return waiting.index.with_pending(waiting.delta) if len(waiting.delta) else waiting.index
+        if not len(waiting.delta):
+            return waiting.base
+        return waiting.base.with_pending(waiting.delta.fixed())
 
     def _settle(self, runner: Runner) -> int:
         """Write all insertions, release the lock, and return their number.
@@ -436,12 +364,12 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             if waiting is None:
                 return 0
             try:
-                has_segment = self._handle.put_away(waiting.index, waiting.delta, runner)
+                has_segment = self._handle.put_away(*waiting[:3], runner)
             except BaseException:
                 # An interrupt may come when all is stored.
                 with suppress(NeardupError):
                     found = self._handle.database.read().manifest
-                    if found.generation > waiting.index.manifest.generation:
+                    if found.generation > waiting.base.manifest.generation:
                         self._end()
                 raise
             self._end()
@@ -450,37 +378,34 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             return waiting.delta.n_documents
 
     @contextmanager
-    def _inserting(
-        self, identifier: Id, text: str
-    ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
-        """Sign a document, and hold the write lock for insertion.
+    def _inserting(self, identifier: Id, text: str) -> Iterator[tuple[_Insertions, Queries]]:
+        """Sign a document that is not denied, and hold the write lock for insertion.
 
         The write lock is released at once if the only document was refused.
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
-        scheme = self._scheme
+        scheme = self._view().scheme
         queries = make_query(text, scheme, identifier)
         with self._lock:
             waiting = self._waiting or self._begin()
-            base, delta = waiting.index, waiting.delta
             try:
                 # Another process may have made the first addition, which decides weights.
-                if base.scheme is not scheme:
-                    queries = make_query(text, base.scheme, identifier)
-                yield base, delta, queries
+                if waiting.base.scheme is not scheme:
+                    queries = make_query(text, waiting.base.scheme, identifier)
+                check_not_denied(waiting.base, identifier, queries)
+                yield waiting, queries
             finally:
-                if not delta.n_documents + delta.n_gone:
+                if not (len(waiting.delta) or waiting.gone):
                     self._end()
 
     def _begin(self) -> _Insertions:
         with ExitStack() as stack:
             index = stack.enter_context(self._handle.changing(Runner(1)))
             check_decided(index.scheme)
-            self._waiting = _Insertions(index, Delta(index.scheme), stack.pop_all())
+            self._waiting = _Insertions(index, Delta(index.scheme), [], stack.pop_all())
         return self._waiting
 
     def _end(self) -> None:
-        # Until the handle sees what was committed, others wait for the lock to look at it here.
         try:
             if self._waiting is not None:
                 self._waiting.lock.close()
@@ -488,11 +413,9 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             self._waiting = None
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        known = self._scheme.columns
+        known = self._view().columns
         for name in columns:
             if name not in known:
                 kept = ", ".join(known) if known else "none"
                 message = f"the index keeps no column {name!r}; it keeps {kept}"
-                if name == "columns":
-                    message += ". A column is given by its own name, as NAME=VALUE or **columns"
                 raise InvalidParameterError(message, name)

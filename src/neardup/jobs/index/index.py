@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
@@ -14,8 +14,14 @@ from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.handle import IndexHandle
 from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
-from neardup.options.choices import Data
-from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, WhereOptions
+from neardup.options.choices import Data, TokenizerChoice
+from neardup.options.groups import (
+    OpenOptions,
+    ReadingOptions,
+    ReadOptions,
+    RunOptions,
+    WhereOptions,
+)
 from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
@@ -93,13 +99,46 @@ _AT_ONCE = 1000
 class Index(Generic[H, R]):
     """A folder for similarity search of documents or passages."""
 
+    _opened: ClassVar[type[IndexHandle[Any]]]
     _workers: ClassVar[int | None] = None
 
     def __init__(self, handle: H) -> None:
         self.folder, self._handle = handle.folder, handle
 
-    def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
-        return nullcontext(self._handle.view(Runner(self._workers)))
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        tokenizer: TokenizerChoice | None = None,
+        timeout: float = 5.0,
+    ) -> Self:
+        """Open an index.
+
+        Files of documents are checked when they are read first, files of passages at once.
+
+        Parameters
+        ----------
+        folder
+            Folder of the index.
+        tokenizer
+            The ``tokenizer.json`` file or the function of the index, if it has one.
+        timeout
+            Seconds to wait for another writer; 0 does not wait.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            If there is none; if it is damaged, of another version, or of the other kind.
+        """
+        given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
+        handle = cls._opened(Path(folder), tokenizer, timeout=given.timeout)
+        handle.view(Runner(cls._workers))
+        return cls(cast("H", handle))
+
+    def _view(self) -> OpenIndex[Any, Any]:
+        view: OpenIndex[Any, Any] = self._handle.view(Runner(self._workers))
+        return view
 
     def _settle(self, runner: Runner) -> int:
         """Commit and count the insertions before a change."""
@@ -110,9 +149,9 @@ class Index(Generic[H, R]):
 
         It has its ``id``, its ``text`` and the user's columns.
         """
-        with self._shared() as view:
-            document = view.documents_of_ids(ids_of_values([checked_id(id)]))
-            return next(view.read_each(document)) if document[0] >= 0 else None
+        view = self._view()
+        document = view.documents_of_ids(ids_of_values([checked_id(id)]))
+        return next(view.read_each(document)) if document[0] >= 0 else None
 
     def documents(
         self, start: int = 0, limit: int = 50, *, most_characters: int | None = None
@@ -125,13 +164,12 @@ class Index(Generic[H, R]):
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
         found: list[dict[str, Any]] = []
-        n_characters = 0
-        with self._shared() as view:
-            for document in view.read_each(view.live(start, limit)):
-                n_characters += len(document["text"])
-                if found and most_characters is not None and n_characters > most_characters:
-                    break
-                found.append(document)
+        n_characters, view = 0, self._view()
+        for document in view.read_each(view.live(start, limit)):
+            n_characters += len(document["text"])
+            if found and most_characters is not None and n_characters > most_characters:
+                break
+            found.append(document)
         return found
 
     def __getitem__(self, id: str | int) -> dict[str, Any]:  # noqa: A002
@@ -158,8 +196,8 @@ class Index(Generic[H, R]):
         """
         start = 0
         while True:
-            with self._shared() as view:
-                ids = view.ids_of(view.live(start, _AT_ONCE)).to_pylist()
+            view = self._view()
+            ids = view.ids_of(view.live(start, _AT_ONCE)).to_pylist()
             if not ids:
                 return
             yield from ids
@@ -167,8 +205,7 @@ class Index(Generic[H, R]):
 
     def __len__(self) -> int:
         """Count the documents of the index."""
-        with self._shared() as view:
-            return view.n_documents
+        return self._view().n_documents
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"

@@ -19,10 +19,8 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
-    TokenizerChoice,
 )
 from neardup.options.groups import (
-    OpenOptions,
     ReadingOptions,
     ReadOptions,
     RunOptions,
@@ -61,6 +59,8 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
     >>> hits.passages.select(["doc_id", "doc_start", "doc_end", "similarity"]).to_pylist()
     [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
     """
+
+    _opened = PassageHandle
 
     @classmethod
     def create(
@@ -108,21 +108,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
             )
             raise InvalidParameterError(message, "tokenizer")
         create_index(Path(folder), scheme.describe())
-        return cls(PassageHandle(Path(folder), tokenizer, timeout=5.0))
-
-    @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        *,
-        tokenizer: TokenizerChoice | None = None,
-        timeout: float = 5.0,
-    ) -> PassageIndex:
-        """Open an index as ``DocumentIndex.open``, and check every byte."""
-        given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
-        handle = PassageHandle(Path(folder), tokenizer, timeout=given.timeout)
-        handle.view(Runner())
-        return cls(handle)
+        return cls.open(folder, tokenizer=tokenizer)
 
     def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
         """Replace the document with an id, or add a document.

@@ -6,18 +6,12 @@ import random
 import sqlite3
 from contextlib import closing
 
-import pyarrow as pa
 import pytest
 
 import neardup
 from neardup import DocumentIndex, InvalidParameterError, PassageIndex
-from neardup.documents.queries import queries_of_texts
 from neardup.errors import DeniedError
-from neardup.index.segments import unpack_table
-from neardup.index.store import Database
-from neardup.tables import Texts
 from tests.calls import grouped
-from tests.indexes import check_names
 
 WORDS = [f"w{number}" for number in range(2000)]
 
@@ -66,22 +60,6 @@ def test_deny__left_out_of_additions(index):
     assert [each["id"] for each in addition.summary["denied"]] == ["same", "case"]
     assert "d1" in index
     assert "near" in index
-
-
-def test_deny__in_groups_of_any_size(index):
-    """Each digest once, whatever was denied before, and with whatever comes between."""
-    for ids in (["d0"], ["d1", "d2"], ["d3"]):
-        index.remove(ids, deny=True)
-        index.compact()
-    index.insert("again", text_of(20))
-    index.insert("more", text_of(21))
-    index.remove(["again", "d4"], deny=True)
-    assert denied_of(index) == 6
-    rows = [{"id": f"n{number}", "text": text_of(number)} for number in (0, 1, 2, 3, 4, 20, 21, 5)]
-    found = DocumentIndex.open(index.folder).add(rows, read=neardup.ReadOptions(id_column="id"))
-    assert [each.id for each in found.denied] == ["n0", "n1", "n2", "n3", "n4", "n20"]
-    assert [each.denied_id for each in found.denied] == ["d0", "d1", "d2", "d3", "d4", "again"]
-    check_names(index.folder)
 
 
 def test_deny__with_what_had_gone_for_it(index):
@@ -149,31 +127,6 @@ def test_deny__dedup_against(index, add):
         assert index.remove(["d1"]).orphans.num_rows == 0
 
 
-@pytest.mark.parametrize("add", [False, True])
-def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
-    """Also the second time that it comes, when the index knows what it went for."""
-    index.remove(["d0"], deny=True)
-    assert (
-        index.add(
-            [{"id": "like", "text": changed(0, 31)}], read=neardup.ReadOptions(id_column="id")
-        ).denied
-        == []
-    )
-    for again in ("again", "once more"):
-        rows = [{"id": again, "text": text_of(0)}]
-        found = neardup.deduplicate(
-            rows,
-            against=index.folder,
-            add=add,
-            threshold="0.8",
-            read=neardup.ReadOptions(id_column="id"),
-        )
-        assert found.removed.select(["kept_id", "kept_in", "similarity"]).to_pylist() == [
-            {"kept_id": "d0", "kept_in": "denied", "similarity": 1.0}
-        ]
-        assert found.summary["documents_denied"] == 1
-
-
 @pytest.fixture
 def with_copies(index):
     """Make an index that denies a document of which it has copies, in a segment and in its tail."""
@@ -218,65 +171,11 @@ def test_deny__an_equal_text_is_denied_beside_a_copy_that_is_there(with_copies, 
         assert (found.summary["documents_added"], found.summary["documents_known"]) == (0, 0)
 
 
-def test_deny__an_equal_text_is_not_inserted_beside_a_copy_that_is_there(with_copies):
-    for insert in (with_copies.insert, with_copies.insert_if_new):
-        with pytest.raises(DeniedError, match="'x' has the same tokens as 'd0'"):
-            insert("x", text_of(0))
-    assert with_copies.insert_if_new("y", text_of(5)) == "d5"
-    addition = with_copies.add(
-        [{"id": "x", "text": text_of(0)}], read=neardup.ReadOptions(id_column="id")
-    )
-    assert [(each.id, each.denied_id) for each in addition.denied] == [("x", "d0")]
-
-
 def test_deny__dedup_of_all_texts_is_refused(index):
     index.remove(["d0"], deny=True)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 5}):
         with pytest.raises(InvalidParameterError, match="an index with denied documents, which"):
             neardup.deduplicate(ROWS, **grouped(id_column="id", against=index.folder, **option))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"measure": "weighted-jaccard", "threshold": "0.8"},
-        {"measure": "containment", "threshold": "0.8", "ngram": 3},
-        {"threshold": "0.8", "ngram": 3, "columns": "source"},
-    ],
-)
-def test_deny__in_indexes_of_every_kind(tmp_path, options):
-    index = DocumentIndex.create(tmp_path / "idx", **grouped(**options))
-    rows = [{**row, "source": "web"} for row in ROWS]
-    index.add(rows, read=neardup.ReadOptions(id_column="id"))
-    index.remove(["d0", "d1"], deny=True)
-    index.compact()
-    more = [
-        {"id": "same", "text": text_of(0), "source": "x"},
-        {"id": "near", "text": changed(1, 8), "source": "x"},
-    ]
-    found = index.add(more, read=neardup.ReadOptions(id_column="id")).denied
-    assert [each.id for each in found] == ["same"]
-    assert len(index) == 11
-
-
-def test_deny__nothing_of_the_texts_is_kept(index):
-    """Neither they nor the hashes of their shingles, which could be tried one by one."""
-    texts = pa.array([text_of(0)], pa.large_string())
-    sets = queries_of_texts(Texts.from_arrow(texts), index._scheme).sets
-    index.remove(["d0"], deny=True)
-    index.compact()
-    (row,) = Database(index.folder).read().denied
-    table = unpack_table(row)
-    held = b"".join(buffer.to_pybytes() for column in table for buffer in buffers_of(column))
-    for value in sets.values[:20]:
-        assert value.tobytes() not in held
-    assert b"w1" not in held
-    assert b"d0" in held
-    assert len(row) < 1000
-
-
-def buffers_of(column):
-    return [buffer for chunk in column.chunks for buffer in chunk.buffers() if buffer]
 
 
 def test_deny__is_refused_of_passages(tmp_path):

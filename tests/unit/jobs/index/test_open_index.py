@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from neardup import InvalidParameterError, PassageIndex, ReadOptions, RunOptions, TextOptions
+from neardup import InvalidParameterError, PassageIndex, ReadOptions, TextOptions
 from neardup.runs.runner import Runner
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -24,26 +22,6 @@ def texts(n: int, seed: int = 0) -> list[dict[str, str]]:
 @pytest.fixture(autouse=True)
 def _all_get_segments(monkeypatch):
     monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 0)
-
-
-@pytest.fixture(params=[("binary", "unary"), ("log", "smooth")])
-def index(tmp_path, request) -> PassageIndex:
-    """Make an index of several segments, some documents of which are removed."""
-    tf, idf = request.param
-    made = PassageIndex.create(
-        tmp_path / "index", min_tokens=5, num_perm=16, text=TextOptions(tf=tf, idf=idf)
-    )
-    for seed in range(3):
-        made.add(texts(20, seed), read=ReadOptions(id_column="id"))
-    made.remove(["0-3", "2-7"])
-    return PassageIndex.open(made.folder)
-
-
-def find(index: PassageIndex) -> list[dict]:
-    query = texts(20, 1)[4]["text"]
-    return index.search(
-        query, "0.7", with_text=True, run=RunOptions(workers=1)
-    ).passages.to_pylist()
 
 
 def test_view__of_an_index_that_was_built_anew(tmp_path):
@@ -77,51 +55,6 @@ def test_view__of_the_same_files_under_another_scheme(tmp_path):
     assert after.manifest.segments == before.manifest.segments
     assert after.searchers[0] is not before.searchers[0]
     assert len(made.search("W1 W2 W3 W4 W5 W6", "0.1", recall="0.5")) == 0
-
-
-@pytest.mark.slow
-def test_search__while_another_thread_is_forgotten(index):
-    """Searches of other threads go on with what they have, or make it again."""
-    expected, searchers = find(index), index._handle.view(Runner(1)).searchers
-    with ThreadPoolExecutor(3) as threads:
-        found = [threads.submit(find, index) for _ in range(60)]
-        while not all(each.done() for each in found):
-            for searcher in searchers:
-                searcher.forget()
-        assert all(each.result() == expected for each in found)
-
-
-@pytest.mark.slow
-def test_search__while_another_thread_adds(index):
-    """Each search sees one state as a whole; after the last addition, all is found."""
-    query = "a b c d e f g h i j"
-    errors: list[BaseException] = []
-    is_done = threading.Event()
-
-    def search_on() -> None:
-        try:
-            last = 0
-            while not is_done.is_set():
-                found = len(index.search(query, run=RunOptions(workers=1)))
-                assert found >= last
-                last = found
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=search_on) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for number in range(6):
-        index.add(
-            [{"id": f"new{number}", "text": query}],
-            read=ReadOptions(id_column="id"),
-            run=RunOptions(workers=1),
-        )
-        assert len(index.search(query)) == number + 1
-    is_done.set()
-    for thread in threads:
-        thread.join()
-    assert errors == []
 
 
 def test_create__refuses_a_function_before_it_writes(tmp_path):
