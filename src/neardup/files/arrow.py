@@ -83,7 +83,7 @@ class ArrowSource(Source):
                 check_unpacked(len(batch), self.size, where, self.location)
                 for start in range(0, len(batch), self._block_rows):
                     rows = batch.slice(start, self._block_rows)
-                    part = without_views(pa.Table.from_batches([rows]), self.location)
+                    part = without_views(pa.Table.from_batches([rows]))
                     block = TableBlock(part, number, self.location)
                     block.end = file.tell()
                     yield block

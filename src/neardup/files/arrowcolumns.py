@@ -41,7 +41,7 @@ from neardup.files.rows import (
     join_texts,
     order_of,
 )
-from neardup.files.streams import check_unpacked, one_line, reading
+from neardup.files.streams import one_line, reading
 
 Misread = dict[int, list[tuple[str | None, str]]]
 """Reasons why rows are bad, by their numbers: if a column is one of texts, or (None) always."""
@@ -65,8 +65,6 @@ def parse_arrow(
     """
     check_columns(columns, table.schema, path=path)
     table = with_columns(table, columns.names)
-    for name in columns.names:
-        _check_size(table.column(name), name, path)
     reasons: dict[int, str] = {}
     for index, number in enumerate(numbers.tolist()) if misread else ():
         for column, reason in (misread or {}).get(number, ()):
@@ -76,17 +74,18 @@ def parse_arrow(
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     orders = [_order(table, name, path) for name in columns.orders]
     joined = join_texts(texts)
-    for index in _null_rows(joined):
-        reasons.setdefault(index, null_text(columns.texts))
+    nulls = [(joined, null_text(columns.texts))]
     strings = list(zip(columns.texts, texts, strict=True))
     if columns.id is not None:
+        nulls.append((ids, f"column {columns.id!r} is null{id_advice(columns)}"))
         strings.append((columns.id, ids))
-        for index in _null_rows(ids):
-            reasons.setdefault(index, f"column {columns.id!r} is null{id_advice(columns)}")
     strings += zip(columns.orders, orders, strict=True)
     for place, field in enumerate(table.schema):
         if field.type in _BYTES and field.name not in columns.names:
             strings.append((field.name, plain_array(table.column(place))))
+    for array, reason in nulls:
+        for index in np.flatnonzero(array.is_null()).tolist() if array.null_count else ():
+            reasons.setdefault(index, reason)
     for name, array in strings:
         for index, reason in _not_unicode(array, name, is_decoded=is_decoded):
             reasons.setdefault(index, reason)
@@ -94,11 +93,6 @@ def parse_arrow(
     for index in sorted(reasons):
         problems.add(index, reasons[index])
     return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
-
-
-def _null_rows(array: pa.Array) -> list[int]:
-    rows: list[int] = np.flatnonzero(array.is_null()).tolist() if array.null_count else []
-    return rows
 
 
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:
@@ -189,39 +183,25 @@ def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
     """Keep the rows of a mask, all rows without one."""
     if select is None or select.all():
         return table
-    try:
-        return table.filter(pa.array(select))
-    except pa.ArrowNotImplementedError:
-        # Arrow filters no run-end encoded columns.
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], select, [False]]).view(np.int8)))
-        runs = [table.slice(start, stop - start) for start, stop in edges.reshape(-1, 2)]
-        return pa.concat_tables(runs) if runs else table.slice(0, 0)
+    return table.filter(pa.array(select))
 
 
 def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
-    array = plain_array(table.column(name))
-    if pa.types.is_null(array.type):
-        return array.cast(pa.string())
+    array = _without_type(table, name, pa.string())
     if not is_string(array.type):
-        message = (
-            f"column {name!r} holds {array.type} values, not text; name another with "
-            + option_name(columns.text_option)
-        )
-        raise InvalidInputError(message, path=path)
+        remedy = f"; name another with {option_name(columns.text_option)}"
+        raise _other_type(name, array, "text" + remedy, path)
     return array
 
 
 def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
-    array = plain_array(table.column(name))
-    if pa.types.is_null(array.type):
-        return array.cast(pa.string())
+    array = _without_type(table, name, pa.string())
     if not is_string(array.type) and not pa.types.is_integer(array.type):
-        message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
+        expected = "strings or whole numbers"
         if pa.types.is_floating(array.type):
             # As pandas holds whole numbers if one is missing, or was before they were joined.
-            message += "; make them whole numbers, in pandas with .astype('Int64')"
-        message += id_advice(columns)
-        raise InvalidInputError(message, path=path)
+            expected += "; make them whole numbers, in pandas with .astype('Int64')"
+        raise _other_type(name, array, expected + id_advice(columns), path)
     if is_string(array.type):
         # As spreadsheets save rows without values: a missing id, not one that several rows have.
         is_empty = pc.equal(pc.binary_length(array), 0)
@@ -231,31 +211,23 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
 
 
 def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
-    array = plain_array(table.column(name))
-    if pa.types.is_null(array.type):
-        return array.cast(pa.int64())
+    array = _without_type(table, name, pa.int64())
     kind = array.type
     sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or is_string(kind)
     if not sorts or pa.types.is_boolean(kind):
-        message = f"column {name!r} holds {kind} values, not numbers, dates or strings"
-        raise InvalidInputError(message, path=path)
+        raise _other_type(name, array, "numbers, dates or strings", path)
     return array
 
 
-def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
-    """Raise if copying shared values takes too much memory."""
-    n_bytes = 0
-    for chunk in column.chunks:
-        if pa.types.is_dictionary(chunk.type) and is_string(chunk.type.value_type):
-            lengths = pc.binary_length(chunk.dictionary)
-            n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
-        elif pa.types.is_string_view(chunk.type) or pa.types.is_binary_view(chunk.type):
-            views = np.frombuffer(chunk.buffers()[1], np.int32)
-            lengths = views[4 * chunk.offset :: 4][: len(chunk)]
-            # In the place of a null there may be any length.
-            is_there = chunk.is_valid().to_numpy(zero_copy_only=False)
-            n_bytes += int(lengths[is_there].sum(dtype=np.int64))
-    check_unpacked(n_bytes, column.nbytes, f"column {name!r}", path)
+def _without_type(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array:
+    """Return a column, of a type if it has none because all its values are null."""
+    array = plain_array(table.column(name))
+    return array.cast(kind) if pa.types.is_null(array.type) else array
+
+
+def _other_type(name: str, array: pa.Array, expected: str, path: str | None) -> InvalidInputError:
+    message = f"column {name!r} holds {array.type} values, not {expected}"
+    return InvalidInputError(message, path=path)
 
 
 def _not_unicode(
@@ -271,19 +243,6 @@ def _not_unicode(
             except UnicodeDecodeError as error:
                 advice = "" if is_decoded else encoding_advice(error.object)
                 yield index, not_utf8(error, f"column {name!r}") + advice
-
-
-def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Read a column as numbers, allowing decimal commas in texts.
-
-    Empty texts are nulls: CSV has no other sign of a missing value. Raises ``pa.ArrowException``
-    for anything else.
-    """
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-        # As spreadsheets write them in German and French, for one.
-        column = pc.replace_substring_regex(column, r"^(-?\d*),(\d+)$", r"\1.\2")
-    return column.cast(kind)
 
 
 # Arrays of any type, made plain.
@@ -308,15 +267,11 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
-def without_views(table: pa.Table, path: str | None = None) -> pa.Table:
+def without_views(table: pa.Table) -> pa.Table:
     """Replace string views by large strings, so Arrow can filter."""
-    for place, field in enumerate(table.schema):
-        kind = _without_views(field.type)
-        if kind != field.type:
-            column = table.column(place)
-            _check_size(column, field.name, path)
-            table = table.set_column(place, field.with_type(kind), column.cast(kind))
-    return table
+    kinds = [field.with_type(_without_views(field.type)) for field in table.schema]
+    schema = pa.schema(kinds, table.schema.metadata)
+    return table if schema == table.schema else table.cast(schema)
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:

@@ -188,7 +188,7 @@ def _read_blocks(group: _RowGroup, columns: Columns) -> Iterator[None]:
             if owner is not None:
                 where = f"{len(rows):,} rows from row {owner.numbers[0]:,}"
                 check_batch(rows, where, path=source.location)
-                owner.tables[columns] = without_views(rows, source.location)
+                owner.tables[columns] = without_views(rows)
             # A suspended generator keeps its variables.
             del rows, owner
             yield

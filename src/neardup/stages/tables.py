@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.documents import ReadingPass
@@ -23,8 +24,6 @@ from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.reading.catalogue import Catalogue
 
 
@@ -154,8 +153,6 @@ def an_id_of_others(rows: TableRows) -> str:
 
 
 def _read_rows(sources: Sequence[Source], runner: Runner) -> TableRows:
-    import pyarrow as pa
-
     def read(_: Source, block: RowBlock) -> pa.Table:
         return block.to_table()
 
@@ -169,16 +166,15 @@ def _read_rows(sources: Sequence[Source], runner: Runner) -> TableRows:
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
-    import pyarrow as pa
-
-    from neardup.files.arrowcolumns import as_numbers
-
+    """Read columns of numbers, with empty texts as nulls."""
     for place, column in enumerate(table.column_names):
         if column not in (*_WHOLE, *_SHARES):
             continue
+        values = table[column]
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
         try:
-            kind = pa.int64() if column in _WHOLE else pa.float64()
-            values = as_numbers(table[column], kind)
+            values = values.cast(pa.int64() if column in _WHOLE else pa.float64())
         except pa.ArrowException:
             message = f"column {column!r} holds values that are no numbers"
             raise InvalidInputError(message, path=name) from None
@@ -188,8 +184,6 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
 
 def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: int) -> None:
     """Raise if a row lacks a value, counting from ``start``."""
-    import pyarrow.compute as pc
-
     for column in columns:
         if column in table.column_names and table[column].null_count:
             row = start + pc.index(pc.is_null(table[column]), True).as_py() + 1
