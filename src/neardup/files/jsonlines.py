@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from neardup.files.streams import Buffer
     from neardup.options.groups import InputOptions
 
-# The kernel reads so many bytes after the names without a check, and writes more than there are.
-_NOTHING, _ROOM = b"\0\0\0", 32
+# The kernel writes so many bytes more than there are.
+_ROOM = 32
 
 # The first offset that 32 bits do not hold.
 _FAR = 1 << 31
@@ -83,7 +83,7 @@ class JsonValues:
         """Find the values of some members."""
         data = np.frombuffer(raw.data, np.uint8)
         parts = [name.encode() for name in names]
-        joined = np.frombuffer(b"".join(parts) + _NOTHING, np.uint8)
+        joined = np.frombuffer(b"".join(parts), np.uint8)
         shape = len(names), len(raw)
         are_objects = np.empty(len(raw), np.bool_)
         kinds = np.empty(shape, np.uint8)

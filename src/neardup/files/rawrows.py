@@ -39,7 +39,6 @@ from neardup.files.streams import (
     file_size,
     read_blocks,
 )
-from neardup.kernels.text import jsonstrings
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -246,9 +245,7 @@ def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
     A row includes its newline. Every line has a number. White space is that of ``bytes.isspace``.
     """
     array = np.frombuffer(data, np.uint8)
-    # The system gives only the pages that are written.
-    room: Int64s = np.empty(len(data), np.int64)
-    ends = room[: jsonstrings.find_newlines(array, room)].copy()
+    ends: Int64s = np.flatnonzero(array == _NEWLINE) + 1
     if final and len(data) and array[-1] != _NEWLINE:
         ends = np.append(ends, len(data))
     if not len(ends):

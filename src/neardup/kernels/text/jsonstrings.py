@@ -1,4 +1,4 @@
-"""Find lines, check JSON objects, find member values, and write strings.
+"""Check JSON objects, find member values, and write strings.
 
 ``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
-from neardup.kernels.text.folding import HIGH_BITS, decode, load_eight
+from neardup.kernels.text.folding import HIGH_BITS, load_eight
 from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 _QUOTE, _BACKSLASH, _U = 34, 92, 117
@@ -19,42 +19,9 @@ _OPEN, _CLOSE, _OPEN_ARRAY, _CLOSE_ARRAY = 123, 125, 91, 93
 # vector code of it, unless the loop writes.
 _STRIDE, _LONG_STRIDE = 32, 64
 
-_ONES, _1, _3 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(3)
-_NEWLINE, _NEWLINES = 10, _ONES * np.uint64(10)
+_ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
 _QUOTES, _BACKSLASHES = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH)
 _SPACES = _ONES * np.uint64(32)
-
-
-@kernel
-def find_newlines(data: ConstBytes, ends: Int64s) -> np.int64:
-    """Write the position after each newline, and return their number.
-
-    ``ends`` has room for as many as ``data`` has bytes.
-    """
-    n, i, size = np.int64(0), np.int64(0), data.shape[0]
-    while i + _LONG_STRIDE <= size:
-        # Bytes, because the compiler makes no vector code of truth values.
-        found = np.uint8(0)
-        for k in range(_LONG_STRIDE):
-            found |= np.uint8(data[np.uint64(i + k)] == _NEWLINE)
-        if found != 0:
-            for step in range(i, i + _LONG_STRIDE, 8):
-                word = load_eight(data, np.uint64(step)) ^ _NEWLINES
-                # Bits of bytes above the first may be set without reason.
-                marks = (word - _ONES) & ~word & HIGH_BITS
-                while marks != 0:
-                    place = step + np.int64(np.uint64(trailing_zeros(marks)) >> _3)
-                    if data[place] == _NEWLINE:
-                        ends[n] = place + 1
-                        n += 1
-                    marks &= marks - _1
-        i += _LONG_STRIDE
-    while i < size:
-        if data[i] == _NEWLINE:
-            ends[n] = i + 1
-            n += 1
-        i += 1
-    return n
 
 
 @inlined
@@ -154,30 +121,6 @@ def _escape(data: ConstBytes, i: Int, stop: Int) -> tuple[Int, Int]:
         if low >> 10 == 0x37:
             return 0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF), 12
     return high, 6
-
-
-@inlined
-def _is_name(
-    data: ConstBytes, i: Int, stop: Int, names: ConstBytes, name: Int, name_stop: Int
-) -> bool:
-    """Return whether a possibly escaped string equals a name."""
-    while i < stop and name < name_stop:
-        if data[i] != _BACKSLASH:
-            if data[i] != names[name]:
-                return False
-            i += 1
-            name += 1
-            continue
-        code_point, length = _escape(data, i, stop)
-        expected, size = np.int64(names[name]), np.int64(1)
-        if expected >= 128:
-            character, n_bytes = decode(names, name)
-            expected, size = np.int64(character), np.int64(n_bytes)
-        if code_point != expected:
-            return False
-        i += length
-        name += size
-    return bool(i == stop and name == name_stop)
 
 
 # Kinds of values of an object's member: strings without and with escapes, whole numbers, others.
@@ -304,19 +247,16 @@ def _behind_spaces(data: ConstBytes, i: Int) -> Int:
 
 @inlined
 def _number_of_name(
-    data: ConstBytes, i: Int, stop: Int, is_plain: bool, names: ConstBytes, offsets: ConstInt64s
+    data: ConstBytes, i: Int, stop: Int, names: ConstBytes, offsets: ConstInt64s
 ) -> Int:
     """Return the number of a string's name, or -1."""
     for n in range(offsets.shape[0] - 1):
-        name, name_stop = offsets[n], offsets[n + 1]
-        if is_plain:
-            is_equal = stop - i == name_stop - name
-            k = np.int64(0)
-            while is_equal and k < stop - i:
-                is_equal = data[i + k] == names[name + k]
-                k += 1
-        else:
-            is_equal = _is_name(data, i, stop, names, name, name_stop)
+        name = offsets[n]
+        is_equal = stop - i == offsets[n + 1] - name
+        k = np.int64(0)
+        while is_equal and k < stop - i:
+            is_equal = data[i + k] == names[name + k]
+            k += 1
         if is_equal:
             return n
     return np.int64(-1)
@@ -397,8 +337,9 @@ def _place_row(
                 return False
             stop = (found >> _KIND_BITS) - 1
             if depth == 1:
-                is_plain = found & OTHER == PLAIN
-                name = np.int64(_number_of_name(data, i + 1, stop, is_plain, names, name_offsets))
+                if found & OTHER != PLAIN:
+                    return False
+                name = np.int64(_number_of_name(data, i + 1, stop, names, name_offsets))
                 if name >= 0 and kinds[name * n_rows + row] != MISSING:
                     return False
             i = _behind_spaces(data, stop + 1)
@@ -421,14 +362,14 @@ def place_values(
 ) -> None:
     """Find some members' values in JSON objects, checking the objects.
 
-    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8; three unused bytes follow
-    all names. For name n in row r of R, ``kinds``, ``starts`` and ``stops`` receive the kind and
-    position of the value, a string with its quotes, at ``n * R + r``. Positions of missing values
-    have no meaning.
+    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8. For name n
+    in row r of R, ``kinds``, ``starts`` and ``stops`` receive the kind and position of the value, a
+    string with its quotes, at ``n * R + r``. Positions of missing values have no meaning.
 
     ``are_objects`` marks the rows that all parsers accept and read alike, except for invalid UTF-8
-    in strings. Other objects are not marked: with half of a surrogate pair in a string, two members
-    of one of the names, an exponent of three digits, or very deep nesting.
+    in strings. Other objects are not marked: with half of a surrogate pair in a string, an escape
+    in the name of a member, two members of one of the names, an exponent of three digits, or very
+    deep nesting.
     """
     n_rows = row_starts.shape[0]
     for k in range(kinds.shape[0]):
