@@ -94,7 +94,7 @@ def test_report__on_the_terminal(tmp_path, capsys):
     ("command", "message"),
     [
         ("report nothing -o page.html", "error: nothing: no such file"),
-        ("report out/removed.parquet -o page.html", "give the folder"),
+        ("report out/removed.parquet -o page.html", "made of the output folder of dedup"),
         ("report one.jsonl -o page.html", "no job of neardup has written this table"),
         ("report out/kept -o page.html", "out/kept: the folder is not an output of dedup or cut"),
         (

@@ -192,8 +192,6 @@ def test_xlsx__text_that_no_cell_holds_is_cut_with_a_word(run, here, write_file)
     write_file("docs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     outcome = run("align", "docs.jsonl", "-o", "passages.xlsx")
     assert outcome.code == 0
-    said = "2 texts of the spreadsheet are longer than the 32,767 characters of a cell, and cut"
-    assert said in outcome.err
     [row] = read_table(here / "passages.xlsx")
     assert " [cut: 34,8" in row["doc_text"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -30,24 +29,17 @@ from neardup.files.destinations import Target, check_file, is_standard_output, w
 from neardup.files.inputs import Inputs, resolve_inputs
 from neardup.files.remote import Url
 from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.streams import Destination, InputStream, is_url, path_of, read_blocks, reading
+from neardup.files.streams import Destination, InputStream, path_of, read_blocks, reading
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import InputOptions
-from neardup.runs.progress import counted, job_logger, plural
 from neardup.runs.runner import map_ordered
 from neardup.tables import Bools, Int64s, Texts
 from neardup.version import __version__
-
-# Shown by commands.
-_log = job_logger("neardup.hints")
 
 # Rows of a row group, which is in memory: 50 MB where a row has two ids of 150 bytes.
 ROW_GROUP_ROWS = 125_000
 
 _TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl", ".xlsx")
-
-# Formats that are not written row by row.
-_OF_FILES = {"parquet": "Parquet", "xlsx": "a spreadsheet"}
 
 
 @dataclass(frozen=True)
@@ -108,23 +100,16 @@ def plan_table(target: Target, *, overwrite: bool) -> TableTarget:
         check_table_file(target, overwrite=overwrite)
         return TableTarget(target, _format_of(target), is_stream=False)
     found = _format_of(target) or "jsonl"
-    if found in _OF_FILES:
-        name = _OF_FILES[found]
-        message = f"{target} is no file, and takes CSV or JSON lines only; {name} needs a file"
+    if found not in ("csv", "jsonl"):
+        message = f"{target} is not a file, and takes CSV or JSON lines only; .{found} needs a file"
         raise InvalidParameterError(message)
     return TableTarget(target, found, is_stream=True)
 
 
 def _is_stream(target: Target) -> bool:
-    if is_standard_output(target):
-        return True
-    if isinstance(target, Url):
-        return False
-    try:
-        mode = target.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    if is_standard_output(target) or isinstance(target, Url):
+        return not isinstance(target, Url)
+    return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def _format_of(target: Target) -> str:
@@ -322,30 +307,20 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
     """
     from neardup.files.spreadsheet import CELL_UNITS, Spreadsheet, start_of, units_of
 
-    n_cut = 0
+    def cell(value: object) -> object:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        text = str(value)
+        if units_of(text) <= CELL_UNITS:
+            return text
+        note = f"… [cut: {len(text):,} characters]"
+        return start_of(text, CELL_UNITS - len(note)) + note
+
     with Spreadsheet(table.schema.names) as spreadsheet:
         for batch in _batches_of(table):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                cells = list[object](row)
-                for column, value in enumerate(row):
-                    if value is None or isinstance(value, bool | int | float):
-                        continue
-                    cells[column] = text = str(value)
-                    if units_of(text) > CELL_UNITS:
-                        n_cut += 1
-                        note = f"… [cut: {len(text):,} characters]"
-                        cells[column] = start_of(text, CELL_UNITS - len(note)) + note
-                spreadsheet.append(cells)
+                spreadsheet.append(list(map(cell, row)))
         spreadsheet.copy_to(stream)
-    if n_cut:
-        _log.info(
-            "%s of the spreadsheet %s longer than the %s characters of a cell, and cut, which %s "
-            "at the end; .jsonl, .csv and .parquet have all of it",
-            counted(n_cut, "text"),
-            plural(n_cut, "is", "are"),
-            f"{CELL_UNITS:,}",
-            plural(n_cut, "it says", "they say"),
-        )
 
 
 _WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
@@ -508,6 +483,8 @@ def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
 
 SUMMARY = "summary.json"
 
+Job = Literal["dedup", "cut", "drop"]
+
 # Keys of the digests: one of the tables by name, one of the summary.
 _OF_TABLES, _OF_SUMMARY = "tables", "digest"
 
@@ -533,21 +510,24 @@ def read_summary(folder: str) -> tuple[Job, dict[str, Any]]:
     A digest that fits, and the same minor version, stand for the keys and types of the values.
     """
     summary = _load(folder)
-    job = _job_by_keys(summary, folder)
+    keys: dict[Job, set[str]] = {
+        "cut": {"spans"},
+        "drop": {"named_documents"},
+        "dedup": {"documents_removed", "keep"},
+    }
+    job = next((job for job, needed in keys.items() if needed <= summary.keys()), None)
+    if job is None:
+        message = "its summary.json is of no `neardup dedup`, `cut` or `drop`; name another folder"
+        raise InvalidInputError(message, path=folder)
     _check_unchanged(folder, summary)
     written_by = str(summary["versions"]["neardup"])
-    if _minor(written_by) != _minor(__version__):
+    if written_by.split(".")[:2] != __version__.split(".")[:2]:
         message = (
             f"neardup {written_by} has written it, this is neardup {__version__}; install that "
             "version, or write the folder again"
         )
         raise InvalidInputError(message, path=folder)
     return job, summary
-
-
-def _minor(version: str) -> list[str]:
-    """Return the parts of a version that decide about the keys of a summary."""
-    return version.split(".")[:2]
 
 
 def _load(folder: str) -> dict[str, Any]:
@@ -616,8 +596,6 @@ def _place_of(origin: str) -> tuple[str, str] | None:
 
 def _tables_of(folder: str) -> Mapping[str, Any]:
     """Return a folder's table digests, empty without a neardup summary."""
-    if not is_url(folder) and not Path(folder, SUMMARY).is_file():
-        return {}
     try:
         summary = _load(folder)
     except (ReadError, InvalidInputError):
@@ -654,18 +632,3 @@ def _digest_of_table(folder: str, name: str) -> str:
         for block in read_blocks(stream, _BLOCK_BYTES):
             digest.update(block)
     return f"sha256:{digest.hexdigest()}"
-
-
-Job = Literal["dedup", "cut", "drop"]
-
-
-def _job_by_keys(summary: dict[str, Any], folder: str) -> Job:
-    """Return the job that wrote a summary."""
-    if "spans" in summary:
-        return "cut"
-    if "named_documents" in summary:
-        return "drop"
-    if not {"documents_removed", "keep"} <= summary.keys():
-        message = "its summary.json is of no `neardup dedup`, `cut` or `drop`; name another folder"
-        raise InvalidInputError(message, path=folder)
-    return "dedup"

@@ -36,38 +36,18 @@ _TABLES: dict[Kind, tuple[str, ...]] = {
     "documents": ("query_id", "doc_id", "similarity"),
     "pairs": ("id_a", "id_b"),
 }
-# Columns of all tables of output folders, either set.
-_IN_FOLDERS: tuple[tuple[str, ...], ...] = (
-    ("id", "kept_id", "similarity"),
-    ("id", "cluster_id"),
-    ("id", "file", "row"),
-)
 
 
 def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     """Return the job that wrote a table, by its columns."""
-    found = next((kind for kind, needed in _TABLES.items() if set(needed) <= set(columns)), None)
-    if found is not None:
-        return found
-    if any(set(needed) <= set(columns) for needed in _IN_FOLDERS):
-        message = "this is one table of an output folder; give the folder"
-        raise InvalidInputError(message, path=name)
-    if {"query_id", "doc_id", "passages"} <= set(columns):
-        message = (
-            "the table has a row for each pair of documents, and says nothing of their passages; "
-            "run align without summary (--summary), and make a report of that"
-        )
-        raise InvalidInputError(message, path=name)
-    if not columns:
-        message = (
-            "the table is empty, and does not say which it is; write it as .parquet or .csv, which "
-            "have columns without rows"
-        )
-        raise InvalidInputError(message, path=name)
+    for kind, needed in _TABLES.items():
+        if set(needed) <= set(columns):
+            return kind
     listed = ", ".join(columns[:8])
     message = (
-        "no job of neardup has written this table; a report is made of the output of dedup, cut, "
-        f"pairs, estimate, align or search (columns: {listed})"
+        "no job of neardup has written this table; a report is made of the output folder of dedup "
+        "or cut, or a table of pairs, estimate, align (without --summary) or search (columns: "
+        f"{listed})"
     )
     raise InvalidInputError(message, path=name)
 
@@ -105,15 +85,8 @@ def open_table(data: Any, runner: Runner) -> tuple[TableRows, dict[str, Any] | N
     """
     sources = resolve_tables(data)
     name = str(data) if isinstance(data, str | Path) else "the table"
-    stored = [source for source in sources if isinstance(source, ParquetSource)]
-    if (
-        stored
-        and len(stored) == len(sources)
-        and all(source.schema().equals(stored[0].schema()) for source in stored)
-    ):
-        rows = _rows_of(stored)
-    else:
-        rows = _read_rows(sources, runner)
+    only = sources[0] if len(sources) == 1 else None
+    rows = _rows_of(only) if isinstance(only, ParquetSource) else _read_rows(sources, runner)
 
     def finish(table: pa.Table, start: int) -> pa.Table:
         table = _with_numbers(table, name)
@@ -121,8 +94,8 @@ def open_table(data: Any, runner: Runner) -> tuple[TableRows, dict[str, Any] | N
         return table
 
     schema = finish(rows.schema.empty_table(), 0).schema
-    stored_schema = sources[0].schema() if len(sources) == 1 else None
-    metadata = (stored_schema and stored_schema.metadata) or {}
+    stored = None if only is None else only.schema()
+    metadata = (stored and stored.metadata) or {}
     summary = None
     with suppress(KeyError, ValueError):
         summary = json.loads(metadata[METADATA_KEY])
@@ -132,16 +105,13 @@ def open_table(data: Any, runner: Runner) -> tuple[TableRows, dict[str, Any] | N
 
 def open_written(path: str) -> TableRows:
     """Open a table of an output folder."""
-    sources = resolve_tables(path, options=InputOptions(input_format="parquet"))
-    return _rows_of([source for source in sources if isinstance(source, ParquetSource)])
+    [source] = resolve_tables(path, options=InputOptions(input_format="parquet"))
+    assert isinstance(source, ParquetSource)
+    return _rows_of(source)
 
 
-def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
-    return TableRows(
-        sources[0].schema().remove_metadata(),
-        sum(source.known_rows for source in sources),
-        lambda: (block for source in sources for block in source.blocks()),
-    )
+def _rows_of(source: ParquetSource) -> TableRows:
+    return TableRows(source.schema().remove_metadata(), source.known_rows, source.blocks)
 
 
 def an_id_of_others(rows: TableRows) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import re
 import zipfile
@@ -103,8 +102,7 @@ def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
 
 
 @pytest.mark.parametrize("character", ["a", "é", "😀"])
-def test_write_xlsx__text_longer_than_a_cell(character, caplog):
-    caplog.set_level(logging.INFO, "neardup.hints")
+def test_write_xlsx__text_longer_than_a_cell(character):
     units = len(character.encode("utf-16-le")) // 2
     fits, long = character * (32_767 // units), character * 40_000
     [[_, first, second]] = sheets(written(pa.table({"text": [fits, long]})))
@@ -114,10 +112,6 @@ def test_write_xlsx__text_longer_than_a_cell(character, caplog):
     assert set(text) == {character}
     length = len(second["A"].encode("utf-16-le")) // 2
     assert 32_767 - units < length <= 32_767
-    [said] = caplog.messages
-    assert said.startswith(
-        "1 text of the spreadsheet is longer than the 32,767 characters of a cell"
-    )
 
 
 def test_write_xlsx__same_bytes_each_time(tmp_path):
@@ -131,7 +125,7 @@ def test_write_xlsx__same_bytes_each_time(tmp_path):
 
 def test_xlsx__only_as_a_file(monkeypatch, tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
-    with pytest.raises(InvalidParameterError, match="takes CSV or JSON lines only; a spreadsheet"):
+    with pytest.raises(InvalidParameterError, match=r"takes CSV or JSON lines only; [.]xlsx"):
         plan_table(tmp_path / "pipe.xlsx", overwrite=False)
     monkeypatch.setattr(tables, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra: .*\[xlsx\]"):

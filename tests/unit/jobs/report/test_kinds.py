@@ -27,19 +27,9 @@ def test_kind_of_table(columns, kind):
     assert kind_of_table(columns, "table.csv") == kind
 
 
-@each_of(
-    ("columns", "advice"),
-    [
-        (["id", "kept_id", "similarity", "file"], "give the folder"),
-        (["id", "cluster_id", "cluster_size"], "give the folder"),
-        (["query_id", "doc_id", "passages"], "without summary,"),
-        (["a", "b"], r"columns: a, b\)"),
-        ([], "the table is empty"),
-    ],
-)
-def test_kind_of_table__says_what_to_give(columns, advice):
-    with pytest.raises(InvalidInputError, match=advice) as caught:
-        kind_of_table(columns, "table.csv")
+def test_kind_of_table__says_what_to_give():
+    with pytest.raises(InvalidInputError, match=r"columns: a, b\)") as caught:
+        kind_of_table(["a", "b"], "table.csv")
     assert caught.value.path == "table.csv"
 
 
