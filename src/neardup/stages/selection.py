@@ -19,11 +19,10 @@ from neardup.files.destinations import check_apart, new_output, target_of
 from neardup.files.documents import as_text, common_id_type
 from neardup.files.inputs import origins_of
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.streams import Destination
 from neardup.files.writers import check_conversion
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
-from neardup.outputs.tables import write_summary
+from neardup.outputs.tables import write_parquet, write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import read_kept, sides_of
 from neardup.reading.sign import ReadingPlan, list_block
@@ -110,28 +109,6 @@ class Selection(Result):
         They are written next to the rows. Their rows are made on reading.
         """
 
-    def _origins(self) -> Sequence[str | None]:
-        """Return all input locations, to protect them from output."""
-        return origins_of(self._documents.sources, self._other.sources)
-
-    def _write_documents(
-        self,
-        folder: Destination,
-        output_format: OutputFormat,
-        runner: Runner,
-        write_others: Callable[[], None],
-    ) -> None:
-        engine = self._engine or ThreadEngine(runner, IN_MEMORY)
-        engine.write(
-            self._documents,
-            self._sides(),
-            folder,
-            output_format,
-            runner,
-            write_others,
-            self._change,
-        )
-
     def _sides(self) -> dict[str, Bools]:
         return sides_of(self._documents, self._stays)
 
@@ -202,7 +179,7 @@ class Selection(Result):
         if format in ("jsonl", "parquet"):
             check_conversion(self._documents.sources, format)
         folder = target_of(path)
-        check_apart(folder, self._origins())
+        check_apart(folder, origins_of(self._documents.sources, self._other.sources))
         with (
             Runner(self.summary["workers"], progress, "write") as runner,
             new_output(folder, overwrite=overwrite) as new,
@@ -213,11 +190,14 @@ class Selection(Result):
                 tables = self._tables()
                 if self._documents.skips_bad:
                     tables["skipped.parquet"] = self.skipped.to_reader()
-                digests.update(_write_tables(tables, new))
+                for name, rows in tables.items():
+                    digests[name] = write_parquet(rows, rows.schema, new / name)
 
             with runner.stage("write") as note:
                 if has_rows:
-                    self._write_documents(new, format, runner, write_others)
+                    engine = self._engine or ThreadEngine(runner, IN_MEMORY)
+                    sides, change = self._sides(), self._change
+                    engine.write(self._documents, sides, new, format, runner, write_others, change)
                 else:
                     write_others()
                 note(rows=len(self._stays) if has_rows else 0, folder=folder)
@@ -268,15 +248,6 @@ def in_batches(
             yield from rows_of(numbers).to_batches()
 
     return pa.RecordBatchReader.from_batches(rows_of(np.empty(0, np.int64)).schema, batches())
-
-
-def _write_tables(
-    tables: Mapping[str, pa.RecordBatchReader], folder: Destination
-) -> dict[str, str]:
-    """Write tables by file name, and return their digests."""
-    from neardup.outputs.tables import write_parquet
-
-    return {name: write_parquet(rows, rows.schema, folder / name) for name, rows in tables.items()}
 
 
 class KeeperIds:
