@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +63,12 @@ _FAR = 1 << 31
 JSON_SPACE = b" \t\r\n"
 
 
-@dataclass(frozen=True)
+# Kinds of values in columns.
+_STRINGS, _NUMBERS = (kernel.PLAIN, kernel.ESCAPED), (kernel.INTEGER, kernel.NUMBER)
+_INTEGERS, _NULLS = (kernel.INTEGER,), (kernel.NULL,)
+
+
+@dataclass
 class JsonValues:
     """The values of some members of some rows.
 
@@ -94,48 +99,20 @@ class JsonValues:
         kinds[:, ~are_objects] = kernel.MISSING
         return cls(data, are_objects, names, kinds, starts, stops)
 
-    def replaced(self, rows: Mask, values: Sequence[Mapping[str, Any] | None]) -> JsonValues:
-        """Return the values with some rows replaced by parsed values.
-
-        None stands for a row without values. Values are strings, numbers or null.
-        """
-        kinds, starts, stops = self.kinds.copy(), self.starts.copy(), self.stops.copy()
-        kinds[:, rows] = kernel.MISSING
+    def replace_rows(self, rows: Sequence[int], values: Sequence[Mapping[str, Any]]) -> None:
+        """Replace rows by parsed strings, numbers and nulls, missing without a value."""
         parts, end = [self.data.tobytes()], len(self.data)
-        for row, value in zip(np.flatnonzero(rows).tolist(), values, strict=True):
-            if value is None:
-                continue
+        for row, value in zip(rows, values, strict=True):
             for member, name in enumerate(self.names):
-                kinds[member, row], text = _written(value[name])
-                starts[member, row], stops[member, row] = end, end + len(text)
+                kind, text = _written(value[name]) if value else (kernel.MISSING, b"")
+                self.kinds[member, row] = kind
+                self.starts[member, row], self.stops[member, row] = end, end + len(text)
                 parts.append(text)
                 end += len(text)
-        data = np.frombuffer(b"".join(parts), np.uint8) if len(parts) > 1 else self.data
-        return replace(self, data=data, kinds=kinds, starts=starts, stops=stops)
+        self.data = np.frombuffer(b"".join(parts), np.uint8)
 
-    def without(self, rows: Sequence[int]) -> JsonValues:
-        """Return the values with all values of some rows missing."""
-        kinds = self.kinds.copy()
-        kinds[:, rows] = kernel.MISSING
-        return replace(self, kinds=kinds)
-
-    def are_strings(self, name: str) -> Mask:
-        """Return a mask of the values that are strings."""
-        return self._are(name, kernel.PLAIN, kernel.ESCAPED)
-
-    def are_integers(self, name: str) -> Mask:
-        """Return a mask of the values in integer notation."""
-        return self._are(name, kernel.INTEGER)
-
-    def are_numbers(self, name: str) -> Mask:
-        """Return a mask of the values that are numbers."""
-        return self._are(name, kernel.INTEGER, kernel.NUMBER)
-
-    def are_nulls(self, name: str) -> Mask:
-        """Return a mask of the values that are null."""
-        return self._are(name, kernel.NULL)
-
-    def _are(self, name: str, *kinds: int) -> Mask:
+    def are(self, name: str, kinds: Sequence[int]) -> Mask:
+        """Return a mask of the values of some kinds."""
         found: Mask = np.isin(self.kinds[self.names.index(name)], kinds)
         return found
 
@@ -147,27 +124,27 @@ class JsonValues:
         pyarrow.ArrowInvalid
             If one is not UTF-8.
         """
-        return self._as_written(name, self.are_strings(name))
+        return self._as_written(name, self.are(name, _STRINGS))
 
     def numbers_or_strings(self, name: str) -> pa.Array:
         """Return values as integers, else as floats, else as strings."""
-        are_numbers = self.are_numbers(name)
+        are_numbers = self.are(name, _NUMBERS)
         if not are_numbers.any():
-            has_strings = self.are_strings(name).any()
+            has_strings = self.are(name, _STRINGS).any()
             return self.strings(name) if has_strings else pa.nulls(len(are_numbers), pa.int64())
         numbers = self._as_written(name, are_numbers)
-        kinds = [pa.int64()] if not (are_numbers & ~self.are_integers(name)).any() else []
-        return _cast(numbers, [*kinds, pa.float64()])
+        are_whole = not (are_numbers & ~self.are(name, _INTEGERS)).any()
+        return _cast(numbers, [pa.int64(), pa.float64()] if are_whole else [pa.float64()])
 
     def integers_or_strings(self, name: str) -> pa.Array:
         """Return integers if all values are, else strings."""
-        are_integers = self.are_integers(name)
+        are_integers = self.are(name, _INTEGERS)
         if not are_integers.any():
             return self.strings(name)
         integers = _cast(self._as_written(name, are_integers), [pa.int64()])
         if pa.types.is_string(integers.type):
             integers = pc.replace_substring_regex(integers, "^-0$", "0")
-        if not self.are_strings(name).any():
+        if not self.are(name, _STRINGS).any():
             return integers
         return pc.coalesce(self.strings(name), integers.cast(pa.string()))
 
@@ -337,15 +314,14 @@ def parse_objects(
 
 def _are_usable(values: JsonValues, columns: ColumnNames) -> Mask:
     """Return a mask of accepted rows with usable value kinds."""
-    usable: Mask = values.are_objects & np.any(
-        [values.are_strings(name) for name in columns.texts], 0
-    )
+    has_text = np.any([values.are(name, _STRINGS) for name in columns.texts], 0)
+    usable: Mask = values.are_objects & has_text
     for name in columns.texts:
-        usable &= values.are_strings(name) | values.are_nulls(name)
+        usable &= values.are(name, _STRINGS + _NULLS)
     if columns.id is not None:
-        usable &= values.are_strings(columns.id) | values.are_integers(columns.id)
+        usable &= values.are(columns.id, _STRINGS + _INTEGERS)
     for name in columns.orders:
-        usable &= values.are_strings(name) | values.are_numbers(name) | values.are_nulls(name)
+        usable &= values.are(name, _STRINGS + _NUMBERS + _NULLS)
     return usable
 
 
@@ -354,31 +330,31 @@ def _columns_of(
 ) -> tuple[ParsedRows, dict[int, str]]:
     """Return the columns, and bad rows' reasons by index."""
     reasons: dict[int, str] = {}
-    if refused.any():
-        read: list[dict[str, Any] | None] = []
-        for index in np.flatnonzero(refused).tolist():
-            try:
-                read.append(_read_row(raw[index], columns, advice))
-            except BadRowError as bad:
-                reasons[index] = str(bad)
-                read.append(None)
-        values = values.replaced(refused, read)
+    rows, read = np.flatnonzero(refused).tolist(), []
+    for index in rows:
+        try:
+            read.append(_read_row(raw[index], columns, advice))
+        except BadRowError as bad:
+            reasons[index] = str(bad)
+            read.append({})
+    if rows:
+        values.replace_rows(rows, read)
     for name in columns.orders:
         # The first string or number decides which of them a column holds.
-        kinds = values.are_strings(name) + 2 * values.are_numbers(name)
+        kinds = values.are(name, _STRINGS) + 2 * values.are(name, _NUMBERS)
         kinds[list(reasons)] = 0
         first = kinds[np.flatnonzero(kinds)[:1]]
         for index in np.flatnonzero((kinds != 0) & (kinds != first)).tolist() if len(first) else ():
             own, other = ("a number", "strings") if first == 1 else ("a string", "numbers")
             message = f"column {name!r} holds {own}, the rows before hold {other}"
             reasons[index] = _reason(raw[index], message)
-    values = values.without(list(reasons))
-    rows = ParsedRows(
+    values.kinds[:, list(reasons)] = kernel.MISSING
+    found = ParsedRows(
         join_texts([values.strings(name) for name in columns.texts]),
         None if columns.id is None else values.integers_or_strings(columns.id),
         order_of([values.numbers_or_strings(name) for name in columns.orders]),
     )
-    return rows, reasons
+    return found, reasons
 
 
 def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> dict[str, Any]:
@@ -476,7 +452,7 @@ def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
     starts, stops = values.starts[0] - raw.starts, values.stops[0] - raw.starts
     places = list(zip(starts.tolist(), stops.tolist(), strict=True))
     # In rows that the kernel refuses, and as a field of a member.
-    for index in np.flatnonzero(~values.are_strings(name)).tolist():
+    for index in np.flatnonzero(~values.are(name, _STRINGS)).tolist():
         row = raw[index].decode(errors="surrogateescape")
         start, stop = place_in(row, name) or (0, 0)
         if row[start] != '"':
