@@ -80,10 +80,6 @@ def test_pairs__json_and_quiet(run, rows):
             )
             for option in ("recall 0.99",)
         ),
-        (
-            "-o p.csv --top 5 --limit 5",
-            "--limit has no effect with --top 5, which is no more; leave it out, or lower it",
-        ),
         ("-o p.csv --per-document", "--per-document needs --top, the number of partners"),
         (
             "-o p.csv --method minhash --measure edit",
@@ -94,7 +90,6 @@ def test_pairs__json_and_quiet(run, rows):
             "-o p.csv --method minhash --measure overlap --threshold 2",
             "--method minhash estimates Jaccard similarities; choose --method exact for an overlap",
         ),
-        ("-o p.csv --method minhash --top 3", "--top is exact; leave out --method minhash"),
         (
             "-o p.csv --against rows.jsonl --threshold 0.1 --ngram 1 --limit 4",
             "more than 4 pairs: 5; raise --limit, or ask for more similar pairs by a "
@@ -112,7 +107,12 @@ def read_rows(path):
 
 @pytest.mark.parametrize(
     "options",
-    ["--threshold 0.01", "--measure overlap --threshold 1", "--max-distance 9", "--top 9"],
+    [
+        "--threshold 0.01",
+        "--measure overlap --threshold 1",
+        "--max-distance 9",
+        "--top 9 --threshold 0.1",
+    ],
 )
 def test_pairs__texts_without_tokens_are_similar_to_nothing(run, here, write_file, options):
     write_file("rows.jsonl", '{"text": ""}\n{"text": ""}\n{"text": ""}\n')
@@ -140,11 +140,14 @@ def test_pairs__edit_distance(run, here, write_file):
 
 def test_pairs__top(run, here, rows):
     options = ("--id-column", "id", "--ngram", 1, "-o", "p.jsonl", "--overwrite")
-    outcome = run("pairs", "rows.jsonl", "--top", 2, *options)
-    assert outcome.out.splitlines()[0] == "4 documents: 1 pair by jaccard, the 2 most similar"
+    outcome = run("pairs", "rows.jsonl", "--threshold", 0.2, "--top", 2, *options)
+    assert (
+        outcome.out.splitlines()[0] == "4 documents: 1 pair with jaccard >= 0.2, the 2 most similar"
+    )
     assert read_rows(here / "p.jsonl") == [PAIR]
-    outcome = run("pairs", "rows.jsonl", "--top", 1, "--per-document", *options)
-    first = "4 documents: 2 pairs by jaccard, the most similar of each document"
+    partners = ("--threshold", 0.2, "--top", 1, "--per-document")
+    outcome = run("pairs", "rows.jsonl", *partners, *options)
+    first = "4 documents: 2 pairs with jaccard >= 0.2, the most similar of each document"
     assert outcome.out.splitlines()[0] == first
     assert [row["id_a"] for row in read_rows(here / "p.jsonl")] == ["a", "c"]
 

@@ -54,7 +54,7 @@ def test_pairs__for_titles(run, texts):
     found = told(run, "pairs", "a.jsonl", "--preset", "titles", "-o", "pairs.csv")
     assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, 0.65, 2)
     found = told(run, "pairs", "a.jsonl", "--preset", "titles", "--top", "1", "-o", "top.csv")
-    assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, None, 2)
+    assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, 0.65, 2)
 
 
 def test_align_search_and_cut__for_ocr(run, texts):

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.jobs.pairs.rows import Members, Speller
+from neardup.jobs.pairs.rows import Speller
 from neardup.tables import ScoredPairs
 from tests.each import each_of
 from tests.examples import examples
@@ -105,13 +105,3 @@ def test_speller__as_defined(drawn, n_at_once):
     assert sorted(found) == expected
     assert numbers == sorted(numbers)
     assert [score for *_, score in found] == crossings.scores[numbers].tolist()
-
-
-@given(documents, st.integers(0, 4), st.integers(0, 3))
-def test_members__first_documents_of_each_record(records, most, first):
-    numbers = first + np.arange(len(records))
-    members = Members.of(np.array(records, np.int64), N_RECORDS, numbers).first(most)
-    for record in range(N_RECORDS):
-        run = slice(members.starts[record], members.starts[record] + members.counts[record])
-        numbers = [first + d for d, of in enumerate(records) if of == record]
-        assert members.documents[run].tolist() == numbers[:most]

@@ -5,31 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.pairs import top as top_pipeline
 from neardup.matching.measures import rank_fractions
 from tests.calls import grouped
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
 from tests.strategies import small_texts
-
-
-@pytest.fixture(scope="module", params=["few", "by falling thresholds"], autouse=True)
-def thresholds(request):
-    """Few pairs are compared at once, so that small examples need to be told otherwise."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param != "few":
-            patch.setattr(top_pipeline, "_FEW_PAIRS", -1)
-        yield
-
 
 collections = st.lists(st.one_of(small_texts, st.sampled_from(["", "a", "A a", "b a"])), max_size=9)
 tops = st.integers(1, 12)
@@ -63,17 +50,15 @@ def found_pairs(result, n_left):
     right=st.none() | collections,
     measure=st.sampled_from([*JOIN_MEASURES, "edit"]),
     top=tops,
-    with_floor=st.booleans(),
     per_document=st.booleans(),
 )
-def test_find_pairs__top_as_oracle(left, right, measure, top, with_floor, per_document):
-    floor = ("2" if measure == "overlap" else "0.4") if with_floor else None
-    least = Fraction(floor) if floor else Fraction(1 if measure == "overlap" else "0.000000001")
+def test_find_pairs__top_as_oracle(left, right, measure, top, per_document):
+    least = Fraction(2) if measure == "overlap" else Fraction("0.4")
     result = neardup.find_pairs(
         left,
         right,
         measure=measure,
-        threshold=floor,
+        threshold=least,
         top=top,
         per_document=per_document,
         text=neardup.TextOptions(ngram=1),
@@ -117,32 +102,6 @@ def test_find_pairs__minhash_finds_what_shares_a_band(left, right, measure, thre
     exact = neardup.find_pairs(left, right, **grouped(**options))
     found = neardup.find_pairs(left, right, **grouped(method="minhash", bands=(128, 1), **options))
     assert found.pairs.equals(exact.pairs)
-
-
-@pytest.mark.parametrize("n_at_once", [1, 2, 7])
-def test_find_pairs__top_in_parts(monkeypatch, n_at_once):
-    """Also where a part begins with pairs that are as similar as the last ones and come first."""
-    texts = ["a b", "a b", "a c", "a b", "c d", "a c", "d e", "a b"]
-    whole = {
-        top: neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs
-        for top in range(1, 12)
-    }
-    monkeypatch.setattr(top_pipeline, "_SPELLED_AT_ONCE", n_at_once)
-    for top, pairs in whole.items():
-        assert neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs.equals(
-            pairs
-        )
-
-
-@each_of("top", range(1, 7))
-def test_find_pairs__top_overlaps_of_equal_sets(top):
-    """Equal small sets have less in common than large sets that differ in much."""
-    texts = ["a", "a", "a", "b c d", "b c e", "b c d", "f g h i j k l m"]
-    sets = [set(text.split()) for text in texts]
-    pairs = sorted(joins.join(sets, "overlap", Fraction(1)), key=lambda pair: (-pair[2], pair[:2]))
-    found = neardup.find_pairs(texts, measure="overlap", top=top, text=neardup.TextOptions(ngram=1))
-    assert found_pairs(found, 0) == [pair[:2] for pair in pairs[:top]]
-    assert found.pairs["overlap"].to_pylist() == [overlap for *_, overlap in pairs[:top]]
 
 
 fractions = st.integers(1, 2**62).flatmap(

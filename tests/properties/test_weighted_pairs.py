@@ -72,7 +72,7 @@ def test_find_pairs__weighted_as_oracle(left, right, scheme, ngram, threshold):
     right=st.none() | collections,
     scheme=st.sampled_from(ALL),
     top=st.integers(1, 12),
-    threshold=st.none() | st.just("0.4"),
+    threshold=st.sampled_from(["0.1", "0.4"]),
 )
 def test_find_pairs__most_similar_by_weights_as_oracle(left, right, scheme, top, threshold):
     """Ties in the order of the input."""
@@ -86,7 +86,7 @@ def test_find_pairs__most_similar_by_weights_as_oracle(left, right, scheme, top,
         text=neardup.TextOptions(tf=tf, idf=idf),
         run=neardup.RunOptions(workers=1),
     )
-    pairs = expected_pairs(left, right, threshold or "0.000000001", tf, idf, 1)
+    pairs = expected_pairs(left, right, threshold, tf, idf, 1)
     best = sorted(pairs, key=lambda row: (-row[2], int(row[0]), int(row[1])))[:top]
     check(rows_of(result), best)
 
@@ -98,12 +98,13 @@ def test_find_pairs__most_similar_partners_by_weights_as_oracle(left, scheme, to
     result = neardup.find_pairs(
         left,
         measure=WEIGHTED,
+        threshold="0.1",
         top=top,
         per_document=True,
         text=neardup.TextOptions(tf=tf, idf=idf),
         run=neardup.RunOptions(workers=1),
     )
-    pairs = expected_pairs(left, None, "0.000000001", tf, idf, 1)
+    pairs = expected_pairs(left, None, "0.1", tf, idf, 1)
     pairs += [(b, a, similarity) for a, b, similarity in pairs]
     pairs.sort(key=lambda row: (int(row[0]), -row[2], int(row[1])))
     best = [row for k, row in enumerate(pairs) if sum(p[0] == row[0] for p in pairs[:k]) < top]

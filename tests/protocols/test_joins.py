@@ -184,51 +184,6 @@ def test_similarities__as_defined(case):
 
 
 @each_case
-def test_fractions__order_pairs_as_defined(case):
-    """Those of pairs ranked together: equal where pairs are, higher where one is more similar."""
-    _, records = random_records(case)
-    join = case.make(records)
-    pairs = join.run(None, None, Runner(1))[0]
-    above, below = (column.tolist() for column in join.fractions(pairs))
-    ranks = [case.rank(records[a], records[b], score) for a, b, score in rows_of(pairs)]
-    for i, one in enumerate(ranks):
-        for j, other in enumerate(ranks):
-            assert (one > other) == (above[i] * below[j] > above[j] * below[i])
-
-
-@pytest.mark.slow
-@each_case
-def test_steps__fall_and_end_with_the_join_itself(case):
-    """Each finds what the one before it found, and the last one all."""
-    _, records = random_records(case)
-    join = case.make(records)
-    steps = list(join.steps())
-    assert steps[-1] == join
-    before = set()
-    for step in steps:
-        found = {*run(step)[0], *rows_of(twin_pairs(step))}
-        assert before <= found
-        before = found
-    assert before == {*case.expected(records, None), *rows_of(twin_pairs(join))}
-
-
-@pytest.mark.slow
-@each_case
-def test_steps__what_a_step_leaves_out_is_less_similar(case):
-    _, records = random_records(case)
-    join = case.make(records)
-    everything = run(join)[0]
-    for step in join.steps():
-        found = run(step)[0]
-        left_out = set(everything) - set(found)
-        ranks = [
-            [case.rank(records[a], records[b], score) for a, b, score in rows]
-            for rows in (found, left_out)
-        ]
-        assert not (all(ranks) and min(ranks[0]) <= max(ranks[1]))
-
-
-@each_case
 def test_counts__add_up(case):
     _, records = random_records(case)
     counts = run(case.make(records))[1]

@@ -196,20 +196,6 @@ def test_twins__what_reaches_the_threshold_with_itself(name):
         assert MEASURES[name](Fraction(t)).twins(sizes).tolist() == expected
 
 
-@every_measure
-@pytest.mark.parametrize("largest", [0, 1, 2, 7, 64, 100])
-def test_falling__ends_at_its_own_threshold(name, largest):
-    measure = MEASURES[name]
-    thresholds = (1, 2, 50) if measure.is_count else ("0.000000001", "0.05", "0.5", "0.51", "1")
-    for t in map(Fraction, thresholds):
-        steps = [step.threshold for step in measure(t).falling(largest)]
-        assert steps == sorted(set(steps), reverse=True)
-        assert steps[-1] == t
-        assert all(type(step) is measure for step in measure(t).falling(largest))
-        top = largest // 2 if measure.is_count else Fraction(19, 20)
-        assert steps[0] == max(t, top)
-
-
 @every_join_measure
 def test_prefixes__the_first_of_a_pair_finds_the_second(name):
     """However tokens are ordered, it looks under one that the other is found under."""

@@ -21,7 +21,8 @@ _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --preset titles -o pairs.csv
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
-  neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
+  neardup pairs new.jsonl --against old.jsonl --threshold 0.3 --top 3 --per-document \\
+    -o nearest.parquet
   neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
   neardup pairs a.csv --against b.csv --text-column name --blocking city --one-to-one -o same.csv
 """
@@ -89,8 +90,6 @@ def _report(summary: Mapping[str, Any]) -> list[str]:
 def _condition(summary: Mapping[str, Any]) -> str:
     if summary.get("max_distance") is not None:
         condition = f" within {counted(summary['max_distance'], 'edit')}"
-    elif summary["threshold"] is None:
-        condition = f" by {summary['measure']}"
     else:
         condition = f" with {summary['measure']} >= {summary['threshold']:g}"
     condition += describe_weights(summary["scheme"])

@@ -234,12 +234,6 @@ class EditJoin(Join):
         """Return the positions of all strings."""
         return np.arange(len(self.strings))
 
-    @property
-    def pair_cost(self) -> int:
-        """Return a time that grows with the square of the lengths."""
-        length = int(self.strings.offsets[-1]) // max(1, len(self.strings))
-        return 1 + length**2 // _LENGTH_SQUARED
-
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
         """Return the join of other strings."""
         assert isinstance(records, TokenLists)
@@ -291,15 +285,6 @@ class EditJoin(Join):
         longer = self._longer(pairs)
         similarities: Floats = (longer - pairs.scores) / longer
         return similarities
-
-    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators of the rank of each pair."""
-        return self.threshold.fractions(pairs.scores, self._longer(pairs))
-
-    def steps(self) -> Iterator[Self]:
-        """Yield joins that allow more and more edits."""
-        for threshold in self.threshold.falling():
-            yield replace(self, threshold=threshold)
 
     def _longer(self, pairs: ScoredPairs) -> Int64s:
         lengths = np.diff(self.strings.offsets)

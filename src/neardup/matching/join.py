@@ -167,11 +167,6 @@ class Join(Scored):
     counted: ClassVar[type[FilterCounts]]
     costs: ClassVar[Costs]
 
-    @property
-    def pair_cost(self) -> int:
-        """Time to compare two average records, in multiples of two sets."""
-        return 1
-
     @abstractmethod
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
@@ -184,14 +179,6 @@ class Join(Scored):
         Pairs ascend, the left record before the right one, unless the join is directed. They do not
         depend on the runner. ResultLimitError at more than ``limit`` pairs.
         """
-
-    @abstractmethod
-    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return fractions that rank pairs, the most similar highest."""
-
-    @abstractmethod
-    def steps(self) -> Iterator[Self]:
-        """Yield joins with falling thresholds, ending with this join."""
 
     @abstractmethod
     def of(self, records: Compared, keys: Uint64s | None) -> Self:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -49,22 +49,6 @@ def exact_count(name: str, value: Number) -> Fraction:
         message = f"{name} must be a whole number, 1 or more, got {value}"
         raise InvalidParameterError(message)
     return count
-
-
-def rising_distances(most: int) -> Iterator[int]:
-    """Yield the powers of two below ``most``, then ``most``."""
-    for power in range(most.bit_length()):
-        if 1 << power < most:
-            yield 1 << power
-    yield most
-
-
-def falling_shares(floor: Fraction) -> Iterator[Fraction]:
-    """Yield 19/20, 18/20 and so on above ``floor``, then ``floor``."""
-    for twentieths in range(19, 0, -1):
-        if Fraction(twentieths, 20) > floor:
-            yield Fraction(twentieths, 20)
-    yield floor
 
 
 # Far above the error of a quotient of two numbers of 63 bits in floating point.
@@ -175,10 +159,6 @@ class Measure(ABC):
     def twins(self, sizes: Int64s) -> Int64s:
         """Return nonempty sets that reach the threshold with themselves."""
         return np.arange(len(sizes))
-
-    def falling(self, largest: int) -> Iterator[Self]:
-        """Yield falling thresholds for sizes up to ``largest``, this measure last."""
-        return (replace(self, threshold=share) for share in falling_shares(self.threshold))
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
         """Return the prefixes of sets with these ascending sizes."""
@@ -356,13 +336,6 @@ class Overlap(Measure):
         """Return the sets that are large enough."""
         return np.flatnonzero(sizes >= int(self.threshold))
 
-    def falling(self, largest: int) -> Iterator[Self]:
-        """Yield measures with halved overlaps down to the threshold."""
-        for shift in range(1, largest.bit_length()):
-            if largest >> shift > self.threshold:
-                yield replace(self, threshold=Fraction(largest >> shift))
-        yield self
-
 
 # Length of the longest string.
 _LONGEST = 2**31 - 1
@@ -399,16 +372,6 @@ class EditThreshold:
         if self.threshold is None:
             return int(distances.max(initial=0)) - distances, np.ones_like(longer)
         return longer - distances, longer
-
-    def falling(self) -> Iterator[EditThreshold]:
-        """Yield limits that double the edits, ending with this limit."""
-        if self.threshold is None:
-            yield from map(EditThreshold, rising_distances(self.max_distance or 0))
-            return
-        for twentieths in rising_distances(20):
-            if 1 - Fraction(twentieths, 20) > self.threshold:
-                yield EditThreshold(None, 1 - Fraction(twentieths, 20))
-        yield self
 
 
 class WeightedJaccard(Jaccard):

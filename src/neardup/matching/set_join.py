@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -98,11 +97,6 @@ class ScoredBySize(Scored):
         sizes = self.own_scores
         return self.measure.similarities(pairs.scores, sizes[pairs.left], sizes[pairs.right])
 
-    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return numerators and denominators that rank pairs."""
-        sizes = self.own_scores
-        return self.measure.fractions(pairs.scores, sizes[pairs.left], sizes[pairs.right])
-
 
 @dataclass(frozen=True)
 class SetSizes(ScoredBySize):
@@ -141,11 +135,6 @@ class SetJoin(ScoredBySize, Join):
     def own_scores(self) -> Int64s:
         """Return the size of each set."""
         return self.sets.sizes
-
-    def steps(self) -> Iterator[Self]:
-        """Yield joins with falling thresholds, ending with this join."""
-        for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
-            yield replace(self, measure=measure)
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
         """Return the join of other sets."""
@@ -332,11 +321,6 @@ class WeightedJoin(ScoredBySize, Join):
     def own_scores(self) -> Int64s:
         """Return the total weight of each set."""
         return self.sets.totals
-
-    def steps(self) -> Iterator[Self]:
-        """Yield joins with falling thresholds, ending with this join."""
-        for measure in self.measure.falling(int(self.sets.totals.max(initial=0))):
-            yield replace(self, measure=measure)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner

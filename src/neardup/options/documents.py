@@ -53,7 +53,7 @@ class DocumentPresetOptions(PresetOptions):
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return preset options, with a Jaccard threshold if it applies."""
         row = dict(preset.documents or {})
-        names = ("measure", "max_distance", "top")
+        names = ("measure", "max_distance")
         measure, *others = (given.get(name) for name in names)
         if measure not in (None, "jaccard") or any(other is not None for other in others):
             row.pop("threshold", None)
@@ -115,7 +115,7 @@ class PairOptions(
         default=None,
         kind=ShareOrCount(),
         help="Least similarity; for overlap a number of shingles.",
-        usual="0.8; with --top any",
+        usual="0.8",
     )
     measure: PairMeasure | None = option(
         MEASURE,

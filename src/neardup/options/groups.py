@@ -293,7 +293,7 @@ class BandOptions(SeedOptions):
         """Raise for options of bands if none are used."""
         for name in ("recall", "num_perm", "bands", "seed"):
             if getattr(self, name) is not None:
-                raise no_effect(name, where, remedy, "method", "measure", "top")
+                raise no_effect(name, where, remedy, "method", "measure")
 
 
 class WeightOptions(OccurrenceOptions):

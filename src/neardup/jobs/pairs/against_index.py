@@ -55,13 +55,11 @@ class IndexPairs:
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     """Plan a join with all texts of an index, which defines the comparison.
 
-    The threshold defaults to the index's, with ``top`` to any.
+    The threshold defaults to the index's.
     """
     options.check_no_preset()
     check_alike(options, scheme)
-    threshold = options.threshold
-    if options.top is None:
-        threshold = scheme.measure_at(threshold).threshold
+    threshold = scheme.measure_at(options.threshold).threshold
     options = options.but(
         measure=scheme.measure.name,
         threshold=threshold,

@@ -109,7 +109,7 @@ def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Matches:
     n_records, n_verified, n_joined = totals.tolist()
     score_name = None if measure.is_weighted else SetSizes.score_name
     counts = BucketJoinCounts(n_verified, n_joined)
-    return Matches(runs, n_pairs, n_records, score_name, counts, 1)
+    return Matches(runs, n_pairs, n_records, score_name, counts)
 
 
 def _parts_of(found: Bucketed) -> Callable[[int], _Part]:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -281,22 +281,6 @@ class BlockedJoin:
         rows = read.rows.group(len(units), lambda number: blocks.records_of(units[number], whole))
         sets = UnitSets(scheme, is_only=len(units) == 1)
         return cls(whole, sets, rows, len(units), sides)
-
-    def steps(self) -> Iterator[Self]:
-        """Yield the join with falling thresholds, on the same units, last its own."""
-        for step in self.whole.steps():
-            yield replace(self, whole=step)
-
-    def run(self) -> tuple[ScoredPairs, FilterCounts]:
-        """Join all units, and return the pairs in ascending order."""
-        found, counts = [], [self.whole.counted.none()]
-        for pairs, own in self.run_units(0, None):
-            found.append(pairs)
-            counts.append(own)
-        pairs = ScoredPairs.joined(found)
-        if self.n_units > 1:
-            pairs = pairs.take(pairs.ascending())
-        return pairs, FilterCounts.total(counts)
 
     def run_units(
         self, first: int, limit: int | None

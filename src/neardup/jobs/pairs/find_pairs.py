@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from neardup.jobs.pairs.exact import (
 )
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import (
+    RUN_SCHEMA,
     FoundPart,
     Matches,
     PairResult,
@@ -33,11 +34,9 @@ from neardup.jobs.pairs.rows import (
     check_columns,
     collect_runs,
     read_columns,
-    to_run,
 )
-from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners, similarities_of
 from neardup.kernels.bucket import survivors
-from neardup.matching.join import FilterCounts, check_limit
+from neardup.matching.join import FilterCounts
 from neardup.matching.measures import EditThreshold
 from neardup.options.choices import (
     ColumnNames,
@@ -68,7 +67,7 @@ from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import hints_of_short, to_be_counted, with_warning
-from neardup.tables import Bools, Uint64s
+from neardup.tables import Bools, Int64s, Uint64s
 
 _log = job_logger(__name__)
 
@@ -107,7 +106,7 @@ def find_pairs(
         threshold. Method ``exact`` and options that need all texts read the texts of the index.
     threshold
         Least similarity, in (0, 1], an exact decimal; for ``overlap`` a number of shingles, for
-        ``edit`` 1 - distance / length of the longer text. None: 0.8, or any with ``top``.
+        ``edit`` 1 - distance / length of the longer text. None: 0.8.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
         has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard`` or
@@ -115,12 +114,13 @@ def find_pairs(
     max_distance
         Most edits, instead of a threshold.
     top
-        Only this many pairs, the most similar; ties in input order.
+        Only this many of the pairs, the most similar; ties in input order.
     per_document
         Only the ``top`` most similar partners of each document of ``data``. In a self-join a pair
         may then come in both directions.
     one_to_one
-        No document is in two pairs: the most similar pairs stay, ties in input order.
+        No document is in two pairs: the most similar pairs stay, ties in input order; ``top``
+        counts these.
     blocking
         Compare only documents with equal values, as text, in all of these columns. A document
         without a value is in no pair.
@@ -153,7 +153,7 @@ def find_pairs(
     Notes
     -----
     Exact except for collisions of 64-bit hashes. Keeps within ``memory``, except for about 80 bytes
-    per document, the table ``pairs``, and with ``top`` about 50 bytes per pair of a step. A join in
+    per document, the table ``pairs``, and with ``top`` about 50 bytes per pair. A join in
     memory takes about 30 bytes per shingle, 80 if few are shared, 50 to 100 per weighted one, and
     50 per character for ``edit``; with less memory, records are joined in blocks, and the time
     grows with the number of blocks.
@@ -316,8 +316,10 @@ def find_pairs_in_sources(
     catalogues, matches, n_outside = find(engine, collections, plan)
     _log.debug("join: filters %s", vars(matches.counts))
     n_similar = matches.n_pairs
-    if plan.options.one_to_one:
-        matches = _match_one_to_one(matches, catalogues, plan, runner)
+    if plan.options.one_to_one or plan.options.top is not None:
+        with runner.stage("match") as note:
+            matches = _select(matches, catalogues, plan)
+            note(pairs=matches.n_pairs)
     columns = None
     if names:
         with runner.stage("columns"):
@@ -370,62 +372,61 @@ def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -
     return catalogues, matches, n_outside
 
 
-def _match_one_to_one(
-    matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan, runner: Runner
-) -> Matches:
-    """Match documents one to one by their most similar pairs.
+def _select(matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan) -> Matches:
+    """Keep pairs of a one-to-one matching, and the most similar pairs.
 
     From the most similar pair (or the least distance) to the least, ties by the left document, then
-    the right one, a pair stays if neither of its documents is in an earlier kept pair. The matching
-    is stable, and unique except for ties. Memory about 50 bytes per pair; time O(n log n).
+    the right one, a pair of a matching stays if neither of its documents is in an earlier kept
+    pair. The matching is stable, and unique except for ties. Memory about 50 bytes per pair; time
+    O(n log n).
     """
-    with runner.stage("match") as note:
-        parts = list(matches.runs)
-        by_distance = plan.options.max_distance is not None
-        name = "score" if by_distance else "similarity"
-        left, right, ranks = (
-            np.concatenate([np.empty(0, np.int64), *(run[each].to_numpy() for run in parts)])
-            for each in ("left", "right", name)
-        )
-        order = np.lexsort((right, left, ranks if by_distance else -ranks))
+    options = plan.options
+    rows = pa.Table.from_batches(matches.runs, RUN_SCHEMA)
+    rows = rows.sort_by([("left", "ascending"), ("right", "ascending")])
+    if options.one_to_one:
+        left, right, order = _ranked(rows, plan)
         is_taken = np.zeros(sum(map(len, catalogues)), np.bool_)
-        stays: Bools = np.zeros(len(left), np.bool_)
+        stays: Bools = np.zeros(len(rows), np.bool_)
         survivors.match_in_order(order, left, right, is_taken, stays)
-        bounds = np.cumsum([len(part) for part in parts])[:-1]
-        masks = np.split(stays, bounds) if parts else []
-        runs = [part.filter(pa.array(mask)) for part, mask in zip(parts, masks, strict=True)]
-        n_pairs = sum(map(len, runs))
-        note(pairs=n_pairs)
-    return replace(matches, runs=runs, n_pairs=n_pairs)
+        rows = rows.filter(stays)
+    if options.top is not None and options.per_document:
+        is_directed = plan.of_sets is not None and plan.of_sets.is_directed
+        if len(catalogues) == 1 and not is_directed:
+            turned = rows.rename_columns(["right", "left", "score", "similarity"])
+            rows = pa.concat_tables([rows, turned.select(rows.column_names)])
+        left, _, order = _ranked(rows, plan)
+        order = order[np.argsort(left[order], kind="stable")]
+        n_before = np.arange(len(rows)) - np.searchsorted(left[order], left[order])
+        rows = rows.take(order[n_before < options.top])
+    elif options.top is not None:
+        rows = rows.take(_ranked(rows, plan)[2][: options.top])
+    run = rows.combine_chunks().to_batches()
+    return replace(matches, runs=run, n_pairs=len(rows))
+
+
+def _ranked(rows: pa.Table, plan: PairPlan) -> tuple[Int64s, Int64s, Int64s]:
+    """Return left and right documents, and the order of pairs by similarity."""
+    left, right = rows["left"].to_numpy(), rows["right"].to_numpy()
+    by_distance = plan.options.max_distance is not None
+    ranks = rows["score"].to_numpy() if by_distance else -rows["similarity"].to_numpy()
+    return left, right, np.lexsort((right, left, ranks))
 
 
 def find_matches(records: Records, options: PairOptions, workspace: Workspace) -> Matches:
     """Join records and spell out pairs, in files if necessary."""
-    join, speller = records.join, records.speller
-    whole = join.whole
-    runs: Iterable[pa.RecordBatch]
-    if options.top is None:
-        # Pairs within a record are spelled out once.
-        alone = replace(speller, has_twins=False)
+    join, whole = records.join, records.join.whole
+    # Pairs within a record are spelled out once.
+    alone = replace(records.speller, has_twins=False)
 
-        def join_parts(first: int) -> Iterator[FoundPart]:
-            for number, (joined, counts) in enumerate(join.run_units(first, options.limit), first):
-                own = speller if number == 0 else alone
-                yield FoundPart(joined, own, list(vars(counts).values()))
+    def join_parts(first: int) -> Iterator[FoundPart]:
+        for number, (joined, counts) in enumerate(join.run_units(first, options.limit), first):
+            own = records.speller if number == 0 else alone
+            yield FoundPart(joined, own, list(vars(counts).values()))
 
-        shares = [(number + 1) / join.n_units for number in range(join.n_units)]
-        runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
-        step_counts = [whole.counted(*each) for each in found]
-        n_steps = 1
-    else:
-        best = most_similar_partners if options.per_document else most_similar_pairs
-        pairs, step_counts = best(join, speller, options.top)
-        check_limit(options.limit, len(pairs))
-        similarities = similarities_of(pairs, records.of_documents, whole)
-        runs, n_pairs, n_steps = [to_run(pairs, similarities)], len(pairs), len(step_counts)
-    total = FilterCounts.total([whole.counted.none(), *step_counts])
-    n_records = len(whole.own_scores)
-    return Matches(runs, n_pairs, n_records, whole.score_name, total, n_steps)
+    shares = [(number + 1) / join.n_units for number in range(join.n_units)]
+    runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
+    total = FilterCounts.total([whole.counted.none(), *(whole.counted(*each) for each in found)])
+    return Matches(runs, n_pairs, len(whole.own_scores), whole.score_name, total)
 
 
 def count_outside(
@@ -491,8 +492,6 @@ def summarise_pairs(
     summary |= {**engine.describe(), "seconds": engine.runner.seconds}
     if plan.banding:
         summary["recall"] = float(options.recall_asked_for)
-    if options.top is not None:
-        summary["steps"] = matches.n_steps
     return summary
 
 

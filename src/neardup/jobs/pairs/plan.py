@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
-from neardup.matching.measures import LEAST_SHARE, MEASURES, EditThreshold, Measure
+from neardup.matching.measures import MEASURES, EditThreshold, Measure
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction
@@ -34,9 +34,8 @@ class PairPlan:
 
     @property
     def threshold(self) -> float | None:
-        """The least similarity, None for any or with limited distances."""
-        is_any = self.options.top is not None and self.options.threshold is None
-        threshold = None if is_any else self.measure.threshold
+        """The least similarity, None with limited distances."""
+        threshold = self.measure.threshold
         return None if threshold is None else float(threshold)
 
     @property
@@ -67,7 +66,7 @@ def _plan(options: PairOptions) -> PairPlan:
     if kind is None:
         strings = _read_strings(options)
         return PairPlan(options, _edit_threshold(options), algorithm, None, strings)
-    measure = _measure(options, kind)
+    measure = kind.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold)
     weighted = weights_for(options, measure)
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
@@ -81,17 +80,9 @@ def _plan(options: PairOptions) -> PairPlan:
     return PairPlan(options, measure, algorithm, banding, reading)
 
 
-def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
-    if options.threshold is not None:
-        return kind.parse(options.threshold)
-    return kind.parse(_DEFAULT_THRESHOLD) if options.top is None else kind.lowest()
-
-
 def _edit_threshold(options: PairOptions) -> EditThreshold:
     if options.max_distance is not None:
         return EditThreshold(options.max_distance)
-    if options.threshold is None and options.top is not None:
-        return EditThreshold(None, LEAST_SHARE)
     threshold = _DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     return EditThreshold(None, exact_fraction("threshold", threshold))
 
@@ -115,13 +106,10 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
             options.max_distance is not None and options.threshold is not None
         ),
         f"measure {options.measure} needs threshold, the least number of common shingles": (
-            is_count and options.threshold is None and options.top is None
+            is_count and options.threshold is None
         ),
         "method minhash estimates Jaccard similarities; choose method exact for "
         + without_bands: options.method == "minhash" and not has_bands,
-        "top is exact; leave out method minhash": (
-            options.method == "minhash" and options.top is not None
-        ),
         "per_document needs top, the number of partners": (
             options.per_document and options.top is None
         ),
@@ -139,8 +127,6 @@ def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[st
     remedy = "choose method minhash"
     if not kind.has_bands:
         remedy += " and another measure"
-    if options.top is not None:
-        remedy += " and no top"
     return "with method exact", remedy
 
 
@@ -154,11 +140,3 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
         raise InvalidParameterError(message, "method")
     if options.method != "minhash":
         options.check_unused(*_without_bands(options, kind))
-    _check_limit(options)
-
-
-def _check_limit(options: PairOptions) -> None:
-    if options.limit is None or options.top is None or options.per_document:
-        return
-    if options.limit >= options.top:
-        raise no_effect("limit", f"with top {options.top}, which is no more", "lower it", "top")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -125,16 +125,20 @@ def _read_wanted(
 _ROWS_AT_ONCE = 1 << 18
 
 
+RUN_SCHEMA = pa.schema(
+    {
+        "left": pa.int64(),
+        "right": pa.int64(),
+        "score": pa.int64(),
+        "similarity": pa.float64(),
+    }
+)
+
+
 def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
     """Return pairs of documents as stored rows of 32 bytes."""
-    return pa.RecordBatch.from_pydict(
-        {
-            "left": pairs.left,
-            "right": pairs.right,
-            "score": pairs.scores,
-            "similarity": similarities,
-        }
-    )
+    columns = [pairs.left, pairs.right, pairs.scores, similarities]
+    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), schema=RUN_SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -153,16 +157,6 @@ class Members:
         order = np.argsort(records, kind="stable")
         counts: Int64s = np.bincount(records, minlength=n_records).astype(np.int64)
         return cls(documents[filled[order]], np.cumsum(counts) - counts, counts)
-
-    @classmethod
-    def single(cls, n_records: int) -> Members:
-        """Assign one document to every record, with the same number."""
-        numbers: Int64s = np.arange(n_records, dtype=np.int64)
-        return cls(numbers, numbers, np.ones(n_records, np.int64))
-
-    def first(self, most: int) -> Members:
-        """Return the first ``most`` documents of each record."""
-        return Members(self.documents, self.starts, np.minimum(self.counts, most))
 
     def count(self, other: Members, pairs: ScoredPairs) -> int:
         """Count the pairs that ``cross`` yields."""
@@ -194,10 +188,6 @@ class Members:
                 pairs.scores[pair],
             )
             yield spelled, pair
-
-    def cross_all(self, other: Members, pairs: ScoredPairs) -> tuple[ScoredPairs, Int64s]:
-        """Spell out all pairs at once, as ``cross`` does."""
-        return next(self.cross(other, pairs), (ScoredPairs.of_none(), np.empty(0, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -236,10 +226,6 @@ class Speller:
         left = Members.of(of_documents[:n_left], n_records, numbers[:n_left])
         right = Members.of(of_documents[n_left:], n_records, numbers[n_left:])
         return cls(records, left, right, is_self_join=False)
-
-    def first(self, most: int) -> Speller:
-        """Return the speller with ``most`` first documents of each record."""
-        return replace(self, left=self.left.first(most), right=self.right.first(most))
 
     def crossings(self, joined: ScoredPairs) -> ScoredPairs:
         """Return all pairs of records, including twins, to spell out."""
@@ -377,7 +363,7 @@ def collect_runs(
 class Matches:
     """Pairs of documents in output order, with counts of filters.
 
-    ``runs`` as of ``PairRows``. The ``n_steps`` joins of ``n_records`` had falling thresholds.
+    ``runs`` as of ``PairRows``.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -385,7 +371,6 @@ class Matches:
     n_records: int
     score_name: str | None
     counts: FilterCounts
-    n_steps: int
 
 
 @dataclass(frozen=True)
@@ -491,7 +476,7 @@ class PairResult(TableResult):
     where a is the contained document. The most similar pairs (``top``) come first, partners of each
     document by document a. Requested columns follow, each with its values of a and of b.
 
-    ``counts`` are the pairs that passed the filters, summed over all steps.
+    ``counts`` are the pairs that passed the filters.
     """
 
     _rows_are = "pairs"

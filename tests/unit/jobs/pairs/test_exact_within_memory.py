@@ -32,12 +32,8 @@ OPTIONS = {
     "standard": {"measure": "weighted-jaccard", "idf": "standard", "threshold": "0.5"},
     "edits": {"max_distance": 12},
     "edit similarity": {"measure": "edit", "threshold": "0.7", "tokenizer": "whitespace"},
-    "best": {"top": 40},
-    "best by weight": {"measure": "weighted-jaccard", "top": 40},
-    "best contained": {"measure": "containment", "top": 40},
-    "nearest": {"measure": "edit", "top": 40},
-    "best of each": {"top": 3, "per_document": True},
-    "best contained of each": {"measure": "containment", "top": 2, "per_document": True},
+    "best": {"threshold": 0.3, "top": 40},
+    "best of each": {"threshold": 0.3, "top": 3, "per_document": True},
     "one to one": {"threshold": "0.5", "one_to_one": True},
 }
 SLOW = pytest.mark.slow
@@ -83,7 +79,7 @@ def counted_units(monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(options, id=name, marks=[SLOW] * (name in ("nearest", "edits")))
+        pytest.param(options, id=name, marks=[SLOW] * (name == "edits"))
         for name, options in OPTIONS.items()
     ],
 )
@@ -98,7 +94,6 @@ def test_pairs__same_within_memory(texts, tmp_path, monkeypatch, options):  # no
             spilled = parts_of(find(texts, right, workspace, **options))
             assert workspace.work.n_done > 0
         assert spilled == in_memory
-        # Steps of falling thresholds are joined one after the other.
         assert max(numbers) >= 5
         numbers.clear()
         assert not any(tmp_path.iterdir())

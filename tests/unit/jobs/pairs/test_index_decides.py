@@ -14,7 +14,7 @@ JOINS = [
     {"method": "exact", "threshold": 0.7},
     {"one_to_one": True},
     {"top": 5},
-    {"top": 2, "per_document": True, "threshold": 0.2},
+    {"top": 2, "per_document": True, "threshold": 0.6},
     {"columns": "city"},
     {"blocking": "city"},
     {"method": "ppjoin+"},
@@ -58,13 +58,12 @@ def found(result):
 
 @each_of("join", JOINS)
 def test_index_decides__the_same_pairs_as_with_the_rows(index, made_with, join):
-    """Where weights follow from documents, those that the index has counted are counted."""
-    if join.get("method") and "measure" in made_with:
-        pytest.skip("weighted sets are joined in one way")
+    if "measure" in made_with:
+        pytest.skip("weights are of the documents that the index has counted")
     if join.get("measure") == "edit" or "max_distance" in join:
         options = join
     else:
-        options = made_with | ({"threshold": None} if "top" in join else {}) | join
+        options = made_with | join
     expected = neardup.find_pairs(rows(1), rows(0), **grouped(**options))
     assert len(expected)
     pairs = found(neardup.find_pairs(rows(1), index, **grouped(**join)))
