@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +71,7 @@ class Placer:
         documents: Int64s,
         characters: Int64s,
         files: pa.Array | None = None,
-    ) -> pa.Array:
+    ) -> list[str]:
         """Return position names of characters in the numbered documents.
 
         In a text joined from several ``files``, a name begins with the path of the file.
@@ -85,7 +85,7 @@ class Placer:
             place_of = self.place_in(texts[document].as_py(), own)
             for row in rows.tolist():
                 places[row] = place_of(int(characters[row]))
-        return pa.array(places, pa.large_string())
+        return places
 
     def place_in(
         self, text: str, files: Sequence[Mapping[str, Any]] | None = None
@@ -225,19 +225,6 @@ class PassageMatches(Rows):
     similarities: Floats
 
 
-class PassageSide(NamedTuple):
-    """Ids and character positions of one side of passages.
-
-    ``texts`` are the passages' texts, and ``places`` the names of their beginnings, if requested.
-    """
-
-    ids: pa.Array
-    starts: Int64s
-    stops: Int64s
-    texts: Sequence[str] | pa.Array | None
-    places: pa.Array | None
-
-
 def match_table(
     matches: PassageMatches,
     queries: DocumentBlock,
@@ -247,40 +234,81 @@ def match_table(
     placer: Placer | None,
 ) -> pa.Table:
     """Make a table of the matches of queried documents."""
-    offsets, spans = queries.tokens.offsets, queries.spans
-    first = offsets[matches.queries] + matches.query_starts
-    behind = offsets[matches.queries] + matches.query_stops
-    byte_starts, byte_stops = spans.starts[first], spans.stops[behind - 1]
-    if index.scheme.shingles.ngram == 1:
-        # A character that is shared with a token outside the passage is excluded.
-        rows = np.flatnonzero(matches.query_starts > 0)
-        byte_starts[rows] = np.maximum(byte_starts[rows], spans.stops[first[rows] - 1])
-        rows = np.flatnonzero(behind < offsets[matches.queries + 1])
-        byte_stops[rows] = np.minimum(byte_stops[rows], spans.starts[behind[rows]])
-    starts, stops = whole_characters(queries.texts, matches.queries, byte_starts, byte_stops)
-    texts: list[str] | None = None
-    if with_text:
-        texts = [""] * len(matches)
-        everything = np.arange(len(matches))
-        _cut(texts, everything, queries.texts, matches.queries, starts, stops)
-    ids = as_text(queries.ids.take(pa.array(matches.queries)))
-    places = (
-        None
-        if placer is None
-        else placer.places(queries.texts, matches.queries, starts, queries.files)
+    has_shingles = index.scheme.shingles.ngram > 1
+    of_queries = _Side(len(matches), with_text, placer, has_shingles)
+    ids = as_text(queries.ids)
+    of_queries.fill(
+        *(slice(None), matches.queries, matches.query_starts, matches.query_stops),
+        *(ids, queries.texts, queries.files, queries.tokens.offsets),
+        lambda tokens, _: (queries.spans.starts[tokens], queries.spans.stops[tokens]),
     )
-    documents = _side_in(
-        *(index, matches.documents, matches.starts, matches.stops),
-        with_text=with_text,
-        placer=placer,
-    )
-    query = PassageSide(ids, starts, stops, texts, places)
+    of_documents = _Side(len(matches), with_text, placer, has_shingles)
+    for segment, rows, local in _by_segment(index, matches.documents):
+        of_documents.fill(
+            *(rows, local, matches.starts[rows], matches.stops[rows]),
+            *(segment.ids, segment.texts, segment.files, segment.offsets),
+            segment.byte_places,
+        )
     columns: list[Any] = []
-    for side in (query, documents):
-        columns += [*side[:3], *([] if side.places is None else [side.places])]
+    for side in (of_queries, of_documents):
+        columns += [side.ids, side.starts, side.stops]
+        columns += [] if placer is None else [side.places]
     columns.append(matches.similarities)
-    columns += [] if texts is None else [texts, documents.texts]
+    columns += [of_queries.pieces, of_documents.pieces] if with_text else []
     return pa.table(columns, schema_of(with_text=with_text, with_places=placer is not None))
+
+
+class _Side:
+    """Ids and character positions of one side of passages.
+
+    ``pieces`` are the passages' texts, and ``places`` the names of their beginnings, if requested.
+    """
+
+    def __init__(self, n: int, with_text: bool, placer: Placer | None, has_shingles: bool) -> None:
+        self._with_text, self._placer, self._has_shingles = with_text, placer, has_shingles
+        self.ids, self.pieces, self.places = (np.full(n, "", object) for _ in range(3))
+        self.starts, self.stops = np.empty((2, n), np.int64)
+
+    def fill(
+        self,
+        rows: Int64s | slice,
+        documents: Int64s,
+        starts: Int64s,
+        stops: Int64s,
+        ids: pa.Array,
+        texts: pa.Array,
+        files: pa.Array | None,
+        offsets: Int64s,
+        byte_places: Callable[[Int64s, Int64s], tuple[Int64s, Int64s]],
+    ) -> None:
+        """Fill rows with token spans of numbered documents.
+
+        ``byte_places`` returns the byte spans of tokens of documents.
+        """
+        first, behind = offsets[documents] + starts, offsets[documents] + stops
+        byte_starts, _ = byte_places(first, documents)
+        _, byte_stops = byte_places(behind - 1, documents)
+        if not self._has_shingles:
+            # A character that is shared with a token outside the passage is excluded.
+            at = np.flatnonzero(starts > 0)
+            _, before = byte_places(first[at] - 1, documents[at])
+            byte_starts[at] = np.maximum(byte_starts[at], before)
+            at = np.flatnonzero(behind < offsets[documents + 1])
+            after, _ = byte_places(behind[at], documents[at])
+            byte_stops[at] = np.minimum(byte_stops[at], after)
+        starts, stops = whole_characters(texts, documents, byte_starts, byte_stops)
+        self.starts[rows], self.stops[rows] = starts, stops
+        self.ids[rows] = ids.take(pa.array(documents)).to_pylist()
+        if self._placer is not None:
+            self.places[rows] = self._placer.places(texts, documents, starts, files)
+        if self._with_text:
+            pieces, last, text = [], -1, ""
+            spans = zip(documents.tolist(), starts.tolist(), stops.tolist(), strict=True)
+            for document, start, stop in spans:
+                if document != last:
+                    last, text = document, texts[document].as_py()
+                pieces.append(text[start:stop])
+            self.pieces[rows] = pieces
 
 
 def _by_segment(
@@ -294,82 +322,12 @@ def _by_segment(
         index.leave(number)
 
 
-def _side_in(
-    index: OpenPassages,
-    documents: Int64s,
-    starts: Int64s,
-    stops: Int64s,
-    *,
-    with_text: bool,
-    placer: Placer | None,
-) -> PassageSide:
-    char_starts, char_stops = character_places(index, documents, starts, stops)
-    ids: list[str] = [""] * len(documents)
-    texts: list[str] = [""] * len(documents)
-    places: list[str] = [""] * len(documents)
-    for segment, rows, local in _by_segment(index, documents):
-        chosen = segment.ids.take(pa.array(local)).to_pylist()
-        for row, identifier in zip(rows.tolist(), chosen, strict=True):
-            ids[row] = identifier
-        if with_text:
-            _cut(texts, rows, segment.texts, local, char_starts, char_stops)
-        if placer is not None:
-            found = placer.places(segment.texts, local, char_starts[rows], segment.files)
-            for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
-                places[row] = place
-    return PassageSide(
-        pa.array(ids, pa.large_string()),
-        char_starts,
-        char_stops,
-        texts if with_text else None,
-        None if placer is None else pa.array(places, pa.large_string()),
-    )
-
-
-def character_places(
-    index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s
-) -> tuple[Int64s, Int64s]:
-    """Convert token spans of an index's documents into character spans."""
-    char_starts, char_stops = np.empty_like(starts), np.empty_like(stops)
-    for segment, rows, local in _by_segment(index, documents):
-        origins = segment.offsets[local]
-        byte_starts, _ = segment.byte_places(origins + starts[rows], local)
-        _, byte_stops = segment.byte_places(origins + stops[rows] - 1, local)
-        if index.scheme.shingles.ngram == 1:
-            # As in ``match_table``.
-            at = np.flatnonzero(starts[rows] > 0)
-            _, before = segment.byte_places((origins + starts[rows] - 1)[at], local[at])
-            byte_starts[at] = np.maximum(byte_starts[at], before)
-            at = np.flatnonzero(origins + stops[rows] < segment.offsets[local + 1])
-            behind, _ = segment.byte_places((origins + stops[rows])[at], local[at])
-            byte_stops[at] = np.minimum(byte_stops[at], behind)
-        char_starts[rows], char_stops[rows] = whole_characters(
-            segment.texts, local, byte_starts, byte_stops
-        )
-    return char_starts, char_stops
-
-
 def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:
     """Return a table with ids of their input types."""
     for name, kind in (("query_id", query_type), ("doc_id", doc_type)):
         place = table.column_names.index(name)
         table = table.set_column(place, name, table[name].cast(kind))
     return table
-
-
-def _cut(
-    pieces: list[str],
-    rows: Int64s,
-    texts: pa.Array,
-    documents: Int64s,
-    starts: Int64s,
-    stops: Int64s,
-) -> None:
-    last, text = -1, ""
-    for row, document in zip(rows.tolist(), documents.tolist(), strict=True):
-        if document != last:
-            last, text = document, texts[document].as_py()
-        pieces[row] = text[starts[row] : stops[row]]
 
 
 # Rows of passages: start, stop and size of the query in tokens, and the same of the document.
