@@ -6,34 +6,31 @@ Windows of documents are looked up, their hits chained, and the ends of passages
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import key_of, key_with_index, open_engine
-from neardup.files.documents import ReadingPass, common_id_type, keep_extracted
+from neardup.files.documents import ReadingPass, keep_extracted
 from neardup.files.inputs import Inputs, passed_over, resolve_inputs
 from neardup.files.rows import Source
-from neardup.index.index import SharedIndex
 from neardup.jobs.align_other import (
     NewDocuments,
     Other,
-    choose_options,
     choose_other,
     describe_choices,
-    most_documents,
     open_other,
     plan_alignment,
     recall_of,
     usual_of,
 )
+from neardup.jobs.passage_queries import Find, query_passages
 from neardup.options.choices import (
     AlignmentSummary,
     Data,
@@ -43,119 +40,43 @@ from neardup.options.choices import (
     PassagePresetName,
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
-from neardup.options.option import merge
-from neardup.options.passages import AlignOptions, AlignSchemeOptions
+from neardup.options.kinds import percent_of
+from neardup.options.option import merge, no_effect
+from neardup.options.passages import AlignOptions, AlignSchemeOptions, PassageTokenOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length
 from neardup.passages.documents import (
     DocumentBlock,
     IgnoredRuns,
     PassageReading,
-    gather,
     least_run,
-    read_document_block,
     read_documents,
     runs_of,
 )
 from neardup.passages.index import OpenPassages, PassageHandle
-from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
-from neardup.passages.matches import (
-    Extents,
-    Placer,
-    count_marked,
-    extents_of,
-    match_table,
-    pair_table,
-    schema_of,
-    with_id_types,
-)
-from neardup.passages.windows import PassageScheme
+from neardup.passages.lookup import Later, WindowCounts
+from neardup.passages.matches import PassageMatches, Placer, count_marked, pair_table
 from neardup.reading.sign import describe_filtered, rows_where
-from neardup.results import (
-    NO_COLUMNS,
-    PassageResult,
-    QueryCounts,
-    SkippedRow,
-    describe_ids,
-    describe_skipped,
-)
-from neardup.runs.runner import Runner, release_memory
+from neardup.results import NO_COLUMNS, PassageResult, describe_ids, describe_skipped
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
-from neardup.tables import Int64s
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """Queries in input order, and their passages shared with documents.
+def _find_windows(
+    plan: AlignmentPlan, options: AlignOptions, is_one: bool, index: OpenPassages, means: Means
+) -> Find:
+    aligner = Aligner(index, plan, means.workspace, means.runner)
 
-    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``pairs`` are rows of
-    query and document; queries are counted among these, documents through the collection.
-    ``extents`` exist if pairs of documents are requested.
-    """
+    def find(block: DocumentBlock) -> tuple[PassageMatches, WindowCounts]:
+        later = None
+        if is_one:
+            own, within = index.documents_of_ids(block.ids), options.within
+            # Containment is not symmetric, so both directions are searched.
+            is_both = options.most_times > 0
+            firsts = own if within or is_both else own + 1
+            later = Later(firsts, np.full(len(own), within), finds_before=is_both)
+        return aligner.align(block.tokens, means.report, later), aligner.take_counts()
 
-    sizes: Int64s
-    id_type: pa.DataType
-    passages: pa.Table
-    pairs: Int64s
-    extents: Extents | None
-    n_ignored: int
-    skipped: Sequence[SkippedRow]
-    counts: WindowCounts
-
-
-@dataclass(frozen=True)
-class Queries:
-    """Aligner of queries with the documents of an index.
-
-    With ``is_one``, the queries are these documents themselves. ``placer`` names the beginnings of
-    passages, if requested.
-    """
-
-    shared: SharedIndex[OpenPassages]
-    plan: AlignmentPlan
-    options: AlignOptions
-    placer: Placer | None
-    is_one: bool
-
-    def align(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Aligned]:
-        """Yield the passages of queries, in batches of suitable size."""
-        workspace, runner, options = means.workspace, means.runner, self.options
-        index = within_memory(self.shared.opened, workspace)
-        aligner = Aligner(index, self.plan, workspace, runner)
-        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-            later = None
-            if self.is_one:
-                later = later_than(index.documents_of_ids(block.ids), options)
-            matches = aligner.align(block.tokens, means.report, later)
-            passages = match_table(
-                matches, block, index, with_text=options.with_text, placer=self.placer
-            )
-            pairs = np.stack([matches.queries, matches.documents], axis=1)
-            extents = None
-            if options.summary is not None:
-                extents = extents_of(matches, block, index)
-            yield Aligned(
-                np.diff(block.tokens.offsets),
-                block.ids.type,
-                passages,
-                pairs,
-                extents,
-                block.n_ignored,
-                block.skipped,
-                aligner.take_counts(),
-            )
-            # Free memory before the next batch.
-            del block, matches, passages, pairs, extents
-            if index.gives_back:
-                release_memory()
-
-
-def later_than(own: Int64s, options: AlignOptions) -> Later:
-    """Return the later, or all other, documents that queries ``own`` may find."""
-    nobody = np.zeros(len(own), np.bool_)
-    if options.most_times:
-        # Containment is not symmetric, so both directions are searched.
-        return Later(own, nobody, finds_before=True)
-    return Later(own, ~nobody) if options.within else Later(own + 1, nobody)
+    return find
 
 
 def read_templates(
@@ -198,7 +119,16 @@ class AlignJob:
         named: Any = None,
         names: tuple[str, str] = ("data", "against"),
     ) -> None:
-        self.options, chosen = choose_options(given, names, has_other=against is not None)
+        self.options, has_other = given.part(AlignOptions), against is not None
+        self.options.check_other(names[1], is_given=has_other)
+        if self.options.within and has_other:
+            raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
+        # Options of a new index. Not by ==, because 0 == False.
+        chosen = {
+            name: getattr(given, name)
+            for name, option in PassageTokenOptions.known.items()
+            if getattr(given, name) is not option.default
+        }
         self.sources = rows_where(resolve(data, given), self.options.where)
         self.templates: Sequence[Source] = () if ignore is None else resolve(ignore, given)
 
@@ -224,129 +154,96 @@ class AlignJob:
         return key_of("align", self.options, scheme, **files, against=against)
 
     def run(self, engine: Engine) -> PassageResult:
-        """Find all passages that documents share with another collection."""
-        result = find_shared(engine, self.sources, self.other, self.options, self.templates)
-        if self.options.place_marker is not None:
-            result.summary["marked_places"] = count_marked(result.passages)
-        return result
+        """Find all shared passages.
 
-
-def find_shared(
-    engine: Engine,
-    sources: Sequence[Source],
-    other: Other,
-    options: AlignOptions,
-    ignore: Sequence[Source] = (),
-) -> PassageResult:
-    """Find all shared passages of two collections.
-
-    In one collection, each pair of documents comes once, with the earlier as query; contained
-    passages are searched in both directions. Text of ``ignore`` is removed, but not from an index.
-    """
-    read = PassageReading(columns_of(options), options.skip_bad)
-    is_one = isinstance(other, NewDocuments) and other.is_input
-    new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
-    if is_one:
-        keep_extracted(engine.workspace, sources)
-    # An invalid marker raises before anything is read.
-    placer = Placer(options.place_marker) if options.has_places else None
-    start = time.perf_counter()
-    hints: list[dict[str, Any]] = []
-    read, of_other = read.for_sources(sources), NO_COLUMNS
-    if isinstance(other, NewDocuments):
-        options = options.but(min_tokens=other.min_tokens)
-        other = replace(other, read=other.read.for_sources(other.sources))
-        of_other = NO_COLUMNS if is_one else other.read.columns
-        # Invalid options raise before anything is read.
-        scheme = other.window_scheme
-        plan_alignment(options, scheme)
-        if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
-            hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
-    else:
-        options.check_no_other("with an index", "align with documents")
-    if ignore:
-        ignored = read_templates(ignore, other, read, options.min_tokens, engine.runner)
-        read = replace(read, ignored=ignored)
-        # An index keeps its text.
-        if isinstance(other, NewDocuments):
-            other = replace(other, read=replace(other.read, ignored=ignored))
-    with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
-        index = shared.opened
-        sizes = index.document_sizes()
-        most = most_documents(options.max_documents, len(sizes))
-        plan = replace(plan_alignment(options, index.scheme), max_documents=most)
-        # A collection that is read twice lists each bad row once.
-        counts = QueryCounts(skipped=[] if is_one else list(skipped))
-        windows, n_ignored = WindowCounts(), 0
-        id_types: set[pa.DataType] = set()
-        schema = schema_of(with_text=options.with_text, with_places=options.has_places)
-        tables = [schema.empty_table()]
-        extents: list[Extents] = [np.empty((0, 6), np.int64)]
-        pairs: list[Int64s] = [np.empty((0, 2), np.int64)]
-        queries = Queries(shared, plan, options, placer, is_one)
-        parse = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=read)
-        for aligned in engine.stream("align", sources, parse, queries.align):
-            tables.append(aligned.passages)
-            pairs.append(aligned.pairs + np.array([counts.n_queries, 0]))
-            extents += [] if aligned.extents is None else [aligned.extents]
-            counts.add(aligned.sizes, plan.min_tokens, aligned.pairs[:, 0], aligned.skipped)
-            windows += aligned.counts
-            n_ignored += aligned.n_ignored
-            id_types |= {aligned.id_type} if len(aligned.sizes) else set()
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
-        note(documents=counts.n_queries, windows=windows.windows, passages=len(table))
-        found = np.concatenate(pairs)
-        aligned_documents = np.unique(found if is_one else found[:, 0])
-        numbers = found[:, 0] * len(sizes) + found[:, 1]
-        n_found = {
-            "ignored_tokens": n_ignored,
-            "aligned_documents": len(aligned_documents),
-            "passages": len(table),
-            "document_pairs": len(np.unique(numbers)),
-        }
-        summary = _summary(n_found, counts, windows, plan, index.scheme, sizes)
-        summary["seconds"] = round(time.perf_counter() - start, 3)
+        In one collection, each pair of documents comes once, with the earlier as query; contained
+        passages are searched in both directions. Text of templates is removed, but not from an
+        index.
+        """
+        options, other, sources = self.options, self.other, self.sources
+        read = PassageReading(columns_of(options), options.skip_bad)
+        is_one = isinstance(other, NewDocuments) and other.is_input
+        new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
         if is_one:
-            for name in ("documents", "empty_documents", "short_documents"):
-                summary[name] = summary[name][:1]
-    summary["gap"] = usual_of(options).gap
-    summary["hints"] = hints
-    summary |= describe_filtered(sources) | engine.describe_cluster()
-    summary["passed_over"] = passed_over(sources, new)
-    summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
-    summary |= describe_ids(read.columns, of_other)
-    document_pairs = None
-    if options.summary is not None:
-        document_pairs = pair_table(table, numbers, np.concatenate(extents))
-    return PassageResult(table, summary, document_pairs)
-
-
-def _summary(
-    n_found: dict[str, int],
-    counts: QueryCounts,
-    windows: WindowCounts,
-    plan: AlignmentPlan,
-    scheme: PassageScheme,
-    sizes: Int64s,
-) -> dict[str, Any]:
-    return {
-        "documents": [counts.n_queries, len(sizes)],
-        "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
-        "short_documents": [
-            counts.n_short,
-            int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
-        ],
-        "threshold": float(plan.threshold),
-        "min_tokens": scheme.count_tokens(plan.min_tokens),
-        **n_found,
-        "max_documents": plan.max_documents,
-        **vars(windows),
-        "window_tokens": scheme.count_tokens(plan.length),
-        "window_threshold": float(plan.search.threshold),
-        "certain_tokens": scheme.count_tokens(certain_length(plan)),
-        "predicted_recall": recall_of(plan),
-        **describe_skipped(counts.skipped),
-    }
+            keep_extracted(engine.workspace, sources)
+        # An invalid marker raises before anything is read.
+        Placer(options.place_marker)
+        start = time.perf_counter()
+        hints: list[dict[str, Any]] = []
+        read, of_other = read.for_sources(sources), NO_COLUMNS
+        if isinstance(other, NewDocuments):
+            options = options.but(min_tokens=other.min_tokens)
+            other = replace(other, read=other.read.for_sources(other.sources))
+            of_other = NO_COLUMNS if is_one else other.read.columns
+            # Invalid options raise before anything is read.
+            scheme = other.window_scheme
+            plan_alignment(options, scheme)
+            if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
+                hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
+        else:
+            options.check_no_other("with an index", "align with documents")
+        if self.templates:
+            ignored = read_templates(self.templates, other, read, options.min_tokens, engine.runner)
+            read = replace(read, ignored=ignored)
+            # An index keeps its text.
+            if isinstance(other, NewDocuments):
+                other = replace(other, read=replace(other.read, ignored=ignored))
+        with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
+            index = shared.opened
+            sizes = index.document_sizes()
+            most = options.max_documents
+            if isinstance(most, str):
+                most = max(int(percent_of(most) * len(sizes)), 2)
+            plan = replace(plan_alignment(options, index.scheme), max_documents=most)
+            found = query_passages(
+                *(engine, "align", shared, sources, read),
+                *(partial(_find_windows, plan, options, is_one), options, plan.min_tokens),
+            )
+            counts, table, pairs = found.counts, found.table, found.pairs
+            # A collection that is read twice lists each bad row once.
+            counts.skipped = [*(() if is_one else skipped), *counts.skipped]
+            note(documents=counts.n_queries, windows=found.windows.windows, passages=len(table))
+            numbers = pairs[:, 0] * len(sizes) + pairs[:, 1]
+            scheme = index.scheme
+            summary = {
+                "documents": [counts.n_queries, len(sizes)],
+                "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
+                "short_documents": [
+                    counts.n_short,
+                    int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
+                ],
+                "threshold": float(plan.threshold),
+                "min_tokens": scheme.count_tokens(plan.min_tokens),
+                "ignored_tokens": found.n_ignored,
+                "aligned_documents": len(np.unique(pairs if is_one else pairs[:, 0])),
+                "passages": len(table),
+                "document_pairs": len(np.unique(numbers)),
+                "max_documents": plan.max_documents,
+                **vars(found.windows),
+                "window_tokens": scheme.count_tokens(plan.length),
+                "window_threshold": float(plan.search.threshold),
+                "certain_tokens": scheme.count_tokens(certain_length(plan)),
+                "predicted_recall": recall_of(plan),
+                **describe_skipped(counts.skipped),
+                "seconds": round(time.perf_counter() - start, 3),
+            }
+            if is_one:
+                for name in ("documents", "empty_documents", "short_documents"):
+                    summary[name] = summary[name][:1]
+        summary["gap"] = usual_of(options).gap
+        summary["hints"] = hints
+        summary |= describe_filtered(sources) | engine.describe_cluster()
+        summary["passed_over"] = passed_over(sources, new)
+        summary |= describe_choices(
+            options, other.scheme if isinstance(other, NewDocuments) else {}
+        )
+        summary |= describe_ids(read.columns, of_other)
+        if options.place_marker is not None:
+            summary["marked_places"] = count_marked(table)
+        document_pairs = None
+        if options.summary is not None:
+            document_pairs = pair_table(table, numbers, found.extents)
+        return PassageResult(table, summary, document_pairs)
 
 
 def align(

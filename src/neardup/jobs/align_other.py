@@ -13,21 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Engine, Means, each_block
-from neardup.engine.opening import are_short
+from neardup.engine.engine import Engine, Means
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
 from neardup.index.index import Addition, RowPlaces, SharedIndex
 from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import InverseFrequency
-from neardup.options.kinds import exact_fraction, percent_of
-from neardup.options.option import no_effect
-from neardup.options.passages import (
-    AlignOptions,
-    AlignSchemeOptions,
-    PassageTokenOptions,
-)
+from neardup.options.kinds import exact_fraction
+from neardup.options.passages import AlignOptions
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
 from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
@@ -38,7 +32,7 @@ from neardup.passages.index import (
     open_segments,
     temporary_contents,
 )
-from neardup.passages.lookup import index_in_memory, segment_tokens_within
+from neardup.passages.lookup import segment_tokens_within
 from neardup.passages.plan import (
     choose_seed_threshold,
     jaccard_of_share,
@@ -60,7 +54,7 @@ _FEW = 5
 
 @dataclass(frozen=True)
 class NewDocuments:
-    """Documents to index in a temporary folder, or few in memory.
+    """Documents to index in a temporary folder.
 
     The index finds passages of ``min_tokens`` tokens; ``scheme`` are its other options. A few
     documents are weighed by ``idf_of_few``, if given. With ``is_input``, they are also the queries.
@@ -131,20 +125,12 @@ def open_other(
     """Open an index, or index documents for this block.
 
     Yields it with the skipped rows. A new index is in the work folder, and is removed after the
-    block; for a few documents in memory, it has no folder.
+    block.
     """
     if isinstance(other, PassageHandle):
         yield other.share(other.view(engine.runner)), ()
         return
     scheme = other.window_scheme
-    if are_short(other.sources):
-        with engine.stage("read") as note:
-            read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
-            blocks = engine.stream("read", other.sources, read, each_block)
-            index, addition = index_in_memory(blocks, other.read.columns, scheme, engine.runner)
-            note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield SharedIndex(other.weighed(index), None), addition.skipped
-        return
     with engine.workspace.passing_folder() as folder:
         with engine.stage("read") as note:
             index, addition = _index_in_folder(engine, other, scheme, folder)
@@ -301,28 +287,3 @@ def usual_of(options: AlignOptions) -> PassagePreset:
     if options.preset is None and options.measure != "jaccard":
         return _CONTAINED
     return passages_for(options.preset)
-
-
-def most_documents(most: int | str | None, n_documents: int) -> int | None:
-    """Return the number for a percentage of the documents, two at least."""
-    return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
-
-
-def choose_options(
-    given: AlignSchemeOptions, names: tuple[str, str], *, has_other: bool
-) -> tuple[AlignOptions, dict[str, Any]]:
-    """Separate the options of an alignment from a scheme's options.
-
-    ``has_other`` is whether the second of the collections in ``names`` exists.
-    """
-    chosen = given.part(AlignOptions)
-    chosen.check_other(names[1], is_given=has_other)
-    if chosen.within and has_other:
-        raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
-    # Not by ==, because 0 == False.
-    scheme = {
-        name: getattr(given, name)
-        for name, option in PassageTokenOptions.known.items()
-        if getattr(given, name) is not option.default
-    }
-    return chosen, scheme

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,25 +23,24 @@ from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.index.index import SharedIndex
+from neardup.jobs.passage_queries import Find, query_passages
 from neardup.matching.measures import Measure
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
-from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
+from neardup.passages.documents import DocumentBlock, PassageReading
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
-from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
+from neardup.passages.lookup import WindowCounts, find_whole
+from neardup.passages.matches import PassageMatches, Placer, count_marked
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
 from neardup.reading.sign import describe_filtered
 from neardup.results import (
     DocumentSearchResult,
     PassageResult,
     QueryCounts,
-    SkippedRow,
     describe_ids,
     describe_skipped,
 )
-from neardup.runs.runner import release_memory
 from neardup.stages.options import columns_of, hints_of_letters, hints_of_short
 from neardup.tables import Int64s
 
@@ -171,43 +169,12 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     return table
 
 
-def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
-    threshold = exact_fraction("threshold", options.threshold)
-    recall = None if options.recall is None else exact_fraction("recall", options.recall)
-    return make_search_plan(index.scheme, threshold, recall, options.most_times)
+def _find_whole(plan: SearchPlan, index: OpenPassages, means: Means) -> Find:
+    def find(block: DocumentBlock) -> tuple[PassageMatches, WindowCounts]:
+        found = find_whole(index, block.tokens, plan, means.workspace, means.runner, means.report)
+        return found, WindowCounts()
 
-
-@dataclass(frozen=True)
-class Searched:
-    """Queries in input order, and the passages found for them.
-
-    ``sizes`` are their numbers of tokens. ``queries`` numbers each passage's query among these.
-    """
-
-    sizes: Int64s
-    id_type: pa.DataType
-    passages: pa.Table
-    queries: Int64s
-    skipped: Sequence[SkippedRow]
-
-
-def _find_passages(
-    shared: SharedIndex[OpenPassages],
-    plan: SearchPlan,
-    placer: Placer | None,
-    with_text: bool,
-    blocks: Iterator[DocumentBlock],
-    means: Means,
-) -> Iterator[Searched]:
-    workspace, runner = means.workspace, means.runner
-    index = within_memory(shared.opened, workspace)
-    for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-        found = find_whole(index, block.tokens, plan, workspace, runner, means.report)
-        passages = match_table(found, block, index, with_text=with_text, placer=placer)
-        sizes = np.diff(block.tokens.offsets)
-        yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
-        if index.gives_back:
-            release_memory()
+    return find
 
 
 def search_passages(
@@ -218,47 +185,39 @@ def search_passages(
 ) -> PassageResult:
     """Look up every document of some sources as a query."""
     start = time.perf_counter()
-    index = shared.opened
-    plan = _plan_search(options, index)
-    placer = Placer(options.place_marker) if options.has_places else None
-    counts = QueryCounts()
-    id_types: set[pa.DataType] = set()
+    scheme = shared.opened.scheme
+    threshold = exact_fraction("threshold", options.threshold)
+    recall = None if options.recall is None else exact_fraction("recall", options.recall)
+    plan = make_search_plan(scheme, threshold, recall, options.most_times)
+    # An invalid marker raises before anything is read.
+    Placer(options.place_marker)
     reading = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
-    schema = schema_of(with_text=options.with_text, with_places=options.has_places)
-    tables = [schema.empty_table()]
-    read = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=reading)
-    find = partial(_find_passages, shared, plan, placer, options.with_text)
     with engine.stage("search") as note:
-        for found in engine.stream("search", sources, read, find):
-            tables.append(found.passages)
-            id_types |= {found.id_type} if len(found.sizes) else set()
-            counts.add(found.sizes, index.scheme.least_shingles, found.queries, found.skipped)
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
+        found = query_passages(
+            *(engine, "search", shared, sources, reading, partial(_find_whole, plan), options),
+            scheme.least_shingles,
+        )
+        counts, table = found.counts, found.table
         note(queries=counts.n_queries, passages=len(table))
-    summary = _summary(table, counts, plan, index, time.perf_counter() - start)
-    if options.place_marker is not None:
-        summary["marked_places"] = count_marked(table)
-    summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
-    summary |= describe_filtered(sources)
-    summary["hints"] = []
-    if index.n_documents and options.preset is None:
-        shingles = index.scheme.shingles
-        summary["hints"] = hints_of_letters(shingles, sources, reading.columns, is_of_index=True)
-    summary |= describe_ids(reading.columns) | engine.describe_cluster()
-    return PassageResult(table, summary)
-
-
-def _summary(
-    table: pa.Table, counts: QueryCounts, plan: SearchPlan, index: OpenPassages, seconds: float
-) -> dict[str, Any]:
-    return {
+    hints = []
+    if shared.opened.n_documents and options.preset is None:
+        hints = hints_of_letters(scheme.shingles, sources, reading.columns, is_of_index=True)
+    summary = {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,
         "passages": len(table),
         "empty_queries": counts.n_empty,
         "short_queries": counts.n_short,
         "least_hits": plan.hits,
-        "predicted_recall": candidate_probability(index.scheme.num_perm, plan.hits, plan.threshold),
+        "predicted_recall": candidate_probability(scheme.num_perm, plan.hits, threshold),
         **describe_skipped(counts.skipped),
-        "seconds": round(seconds, 3),
+        "seconds": round(time.perf_counter() - start, 3),
+        **({} if options.place_marker is None else {"marked_places": count_marked(table)}),
+        **options.describe_preset(),
+        "passed_over": passed_over(sources),
+        **describe_filtered(sources),
+        "hints": hints,
+        **describe_ids(reading.columns),
+        **engine.describe_cluster(),
     }
+    return PassageResult(table, summary)

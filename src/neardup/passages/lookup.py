@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise
@@ -12,10 +12,8 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.rows import ColumnNames
-from neardup.index.index import Addition
 from neardup.index.store import segment_bytes
-from neardup.passages.documents import DocumentBlock, gather
+from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import (
     SEGMENT_TOKENS,
     OpenPassages,
@@ -44,7 +42,7 @@ from neardup.tables import (
     offsets_of,
 )
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.weighting import DocumentFrequencies, count_documents
+from neardup.text.weighting import DocumentFrequencies
 
 # Queries per task.
 _CHUNK = 128
@@ -472,29 +470,6 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
         return most
     room = workspace.share(SEGMENT_SHARE) // BYTES_OF_TOKEN
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
-
-
-# A passage index of texts in memory, stored in memory or in a temporary folder.
-
-
-def index_in_memory(
-    documents: Iterable[DocumentBlock], columns: ColumnNames, scheme: PassageScheme, runner: Runner
-) -> tuple[OpenPassages, Addition]:
-    """Index documents like ``add_documents``, in one segment in memory."""
-    blocks = list(documents)
-    frequencies = None
-    if scheme.weighting.idf != "unary":
-        frequencies = count_documents(block.tokens for block in blocks)
-    index = combine(temporary_contents(scheme), scheme, frequencies, [])
-    addition = Addition(index, columns, scheme.least_shingles)
-    for block in blocks:
-        sizes = np.diff(block.tokens.offsets)
-        addition.take(block.ids, block.places, sizes, block.skipped)
-    addition.check_repeats()
-    for block in gather(blocks, addition.n_tokens + 1):
-        if len(block):
-            index = _index_of(block, scheme, frequencies, runner)
-    return index, addition
 
 
 def _index_of(
