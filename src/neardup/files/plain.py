@@ -6,16 +6,12 @@ back byte for byte, the whole file if its text is extracted.
 
 from __future__ import annotations
 
-import io
-import os
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +36,6 @@ from neardup.files.rawrows import (
 from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock
 from neardup.files.streams import InputStream, suffix_below
 from neardup.options.groups import InputOptions
-from neardup.runs.disk import write_all
 from neardup.runs.work import IN_MEMORY
 from neardup.tables import Int64s
 
@@ -61,9 +56,7 @@ MAX_FILE_BYTES = 1 << 28
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def open_source(
-    location: str, name: str, options: InputOptions
-) -> TextFileSource | TextLinesSource:
+def open_source(location: str, name: str, options: InputOptions) -> TextFileSource:
     """Return the source of a file's one or many documents."""
     is_text_by_name = suffix_below(name) == ".txt"
     source = TextLinesSource if options.document == "line" else TextFileSource
@@ -109,11 +102,14 @@ class _OneColumnBlock(RawBlock):
         )
 
 
-class _TextSource(_OneColumnSource):
-    """A text file, whose texts are its only column.
+class TextFileSource(_OneColumnSource):
+    """A text file as one document, row 1, perhaps empty.
 
+    A byte-order mark is not part of the text but is written again. A binary file is a bad row.
     Unless ``is_text_by_name``, the first bytes decide whether this is a text.
     """
+
+    is_one_row = True
 
     def __init__(
         self,
@@ -127,15 +123,6 @@ class _TextSource(_OneColumnSource):
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._is_text_by_name = is_text_by_name
 
-
-class TextFileSource(_TextSource):
-    """A text file as one document, row 1, perhaps empty.
-
-    A byte-order mark is not part of the text but is written again. A binary file is a bad row.
-    """
-
-    is_one_row = True
-
     @property
     def is_binary(self) -> bool:
         """Whether the first bytes are binary in every encoding."""
@@ -144,52 +131,67 @@ class TextFileSource(_TextSource):
         return found is not None and not found.startswith("this is text")
 
     def _block(self, raw: RawRows) -> RowBlock:
-        block = _FileBlock(self.location, raw, self.encoding.codec)
-        block.is_text_by_name = self._is_text_by_name
-        return block
+        return _TextBlock(self, raw)
+
+    def foreign_kind_of(self, data: bytes | memoryview) -> str | None:
+        """Describe a file of this beginning, or whole file, if it is not text."""
+        foreign = foreign_kind(bytes(data[:HEAD_BYTES]))
+        return foreign if foreign and not (self._is_text_by_name and is_utf8(data)) else None
 
 
-class TextLinesSource(_TextSource):
+class TextLinesSource(TextFileSource):
     """A text file with one document per non-blank line."""
+
+    is_one_row = False
 
     def _start(self, stream: InputStream) -> bytes:
         head = stream.read(HEAD_BYTES)
-        foreign = foreign_kind(head) if self.encoding.codec == "utf-8" else None
-        if foreign and (not self._is_text_by_name or not is_utf8(head)):
+        foreign = self.foreign_kind_of(head) if self.encoding.codec == "utf-8" else None
+        if foreign:
             raise InvalidInputError(foreign, path=self.location)
         return head.removeprefix(self.encoding.mark)
 
-    def _block(self, raw: RawRows) -> RowBlock:
-        return _LineBlock(self.location, raw, self.encoding.codec)
-
 
 class _TextBlock(_OneColumnBlock):
-    """Rows that are texts, perhaps programs."""
+    """Rows that are files or lines, perhaps programs."""
 
-    def __init__(self, path: str, raw: RawRows, codec: str) -> None:
-        super().__init__(path, raw, codec)
-        self.language = language_of_file(path)
+    def __init__(self, source: TextFileSource, raw: RawRows) -> None:
+        super().__init__(source.location, raw, source.encoding.codec)
+        self._source = source
+        self.language = language_of_file(self.path)
 
-    @abstractmethod
     def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
         """Return the start and end of each text."""
+        if not self._source.is_one_row:
+            return raw.starts, line_ends(raw)
+        head = bytes(raw.data[: len(BYTE_ORDER_MARK)])
+        return raw.starts + len(head) * (head == BYTE_ORDER_MARK), raw.ends
 
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        texts, numbers = self._texts(raw), raw.numbers
-        return self._parse_texts(texts, numbers, columns, skip_bad=skip_bad, is_decoded=False)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        is_file = self._source.is_one_row and len(raw) > 0
+        foreign = self._source.foreign_kind_of(raw.data) if is_file else None
+        if foreign:
+            problems.add(0, foreign)
+            raw = raw.select(~problems.bad)
+        texts = self._texts(raw)
+        rows = self._parse_texts(texts, raw.numbers, columns, skip_bad=skip_bad, is_decoded=False)
+        return problems.with_bad_rows(rows)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
+        """Cut spans; in lines, line ends in the replacement become spaces."""
         starts, ends = self._ranges(raw)
-        texts = fill_holes(self._texts(raw), cuts.holes(), cuts.replacement)
-        written = self._written(texts, raw.ends - ends).cast(pa.binary()).to_pylist()
+        are_lines = not self._source.is_one_row
+        replacement = _LINE_END.sub(" ", cuts.replacement) if are_lines else cuts.replacement
+        texts = fill_holes(self._texts(raw), cuts.holes(), replacement)
+        if are_lines:
+            # A return before the newline would be a part of the line's end.
+            grows = pc.and_(pc.ends_with(texts, "\r"), pa.array(raw.ends - ends == 1))
+            texts = pc.if_else(grows, pc.binary_join_element_wise(texts, "\r", ""), texts)
         heads = raw.starts.tolist(), starts.tolist()
         tails = ends.tolist(), raw.ends.tolist()
-        edges = zip(*heads, written, *tails, strict=True)
+        edges = zip(*heads, texts.cast(pa.binary()).to_pylist(), *tails, strict=True)
         return [b"".join([raw.data[a:b], text, raw.data[c:d]]) for a, b, text, c, d in edges]
-
-    def _written(self, texts: pa.Array, _: Int64s) -> pa.Array:
-        """Return the new texts, given their line ends' bytes."""
-        return texts
 
     def _texts(self, raw: RawRows) -> pa.Array:
         """Copy the texts out of the block.
@@ -206,47 +208,9 @@ class _TextBlock(_OneColumnBlock):
         return both.take(pa.array(np.arange(0, len(offsets), 2)))
 
 
-class _FileBlock(_TextBlock):
-    """The row of a text file, bad if binary."""
-
-    is_text_by_name = True
-
-    def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
-        head = bytes(raw.data[: len(BYTE_ORDER_MARK)])
-        return raw.starts + len(head) * (head == BYTE_ORDER_MARK), raw.ends
-
-    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
-        problems = Problems(raw.numbers, self.path, skip_bad)
-        foreign = foreign_kind(bytes(raw.data[:HEAD_BYTES])) if len(raw) else None
-        if foreign and (not self.is_text_by_name or not is_utf8(raw.data)):
-            problems.add(0, foreign)
-            raw = raw.select(~problems.bad)
-        return problems.with_bad_rows(super()._parse(raw, columns, skip_bad=skip_bad))
-
-
-class _LineBlock(_TextBlock):
-    """Rows that are lines."""
-
-    def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
-        return raw.starts, line_ends(raw)
-
-    def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
-        """Cut spans, replacing line ends in the replacement by spaces."""
-        replacement = _LINE_END.sub(" ", cuts.replacement)
-        return super()._cut(raw, replace(cuts, replacement=replacement))
-
-    def _written(self, texts: pa.Array, line_ends: Int64s) -> pa.Array:
-        r"""Add ``\r`` to texts that now end in a ``\r``.
-
-        Before a newline, both characters would otherwise be a line end.
-        """
-        grows = pc.and_(pc.ends_with(texts, "\r"), pa.array(line_ends == 1))
-        return pc.if_else(grows, pc.binary_join_element_wise(texts, "\r", ""), texts)
-
-
 # Extracted texts, kept for later passes of a run. A job reads its input several times, and the
 # extraction of a text takes longer than all other work on it. Compressed texts are kept in memory
-# while they are few, then in a file of the work folder; missing ones are extracted again.
+# while they fit; missing ones are extracted again.
 
 # The share of a job's memory that texts may take.
 _SHARE = 0.1
@@ -258,44 +222,34 @@ class ExtractedTexts:
 
     def __init__(self, workspace: Workspace = IN_MEMORY) -> None:
         self._workspace, self._lock = workspace, Lock()
-        self._file: Any = io.BytesIO()
-        # Place, size and decompressed size of texts in the file.
-        self._places: dict[Hashable, list[tuple[int, int, int]]] = {}
+        self._n_bytes = 0
+        # Compressed texts of parts of a block, with their sizes.
+        self._parts: dict[Hashable, list[tuple[bytes, int]]] = {}
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         """Pickle the object as None."""
         return type(None), ()
 
     def add(self, block: Hashable, texts: Mapping[int, bytes]) -> None:
-        """Store texts of a block by row number."""
+        """Store texts of a block by row number, if they fit."""
         # Loaded with the first text that is extracted.
         import msgspec
 
         data = msgspec.msgpack.encode(texts)
         packed: bytes = pa.compress(data, codec=_CODEC, asbytes=True)
-        # If the disk is full or the run has ended, texts are extracted again.
-        with self._lock, suppress(OSError, ValueError):
-            place = self._file.seek(0, os.SEEK_END)
-            is_in_memory = isinstance(self._file, io.BytesIO)
-            if is_in_memory and not self._workspace.fits(place + len(packed), _SHARE):
-                assert self._workspace.work is not None
-                file = self._workspace.work.passing_file("texts")
-                write_all(file.fileno(), self._file.getbuffer())
-                self._file = file
-            if self._file.write(packed) == len(packed):
-                self._places.setdefault(block, []).append((place, len(packed), len(data)))
+        with self._lock:
+            if self._workspace.fits(self._n_bytes + len(packed), _SHARE):
+                self._n_bytes += len(packed)
+                self._parts.setdefault(block, []).append((packed, len(data)))
 
     def take(self, block: Hashable, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the existing texts of some rows of a block."""
         import msgspec
 
         found: dict[int, bytes] = {}
-        for place, size, n_bytes in tuple(self._places.get(block, ())):
-            with self._lock, suppress(OSError, ValueError):
-                self._file.seek(place)
-                packed = self._file.read(size)
-                data = pa.decompress(packed, n_bytes, codec=_CODEC, asbytes=True)
-                found |= msgspec.msgpack.decode(data, type=dict[int, bytes])
+        for packed, n_bytes in tuple(self._parts.get(block, ())):
+            data = pa.decompress(packed, n_bytes, codec=_CODEC, asbytes=True)
+            found |= msgspec.msgpack.decode(data, type=dict[int, bytes])
         return {number: found[number] for number in numbers if number in found}
 
 

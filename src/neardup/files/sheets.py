@@ -282,6 +282,11 @@ class SheetSource(MemorySource):
         """Return ids of file name and row number."""
         return Source.default_ids(self, numbers)
 
+    @property
+    def written_name(self) -> str:
+        """Return the name of the file."""
+        return self.name
+
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of a spreadsheet."""
         return _SheetWriter(self, folder / self.name)

@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from neardup.errors import (
     InvalidInputError,
@@ -241,7 +241,6 @@ class WorkFolder(LastingWork):
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
         # Closes temporary files.
-        self._passing = contextlib.ExitStack()
         self._is_entered = self._is_closed = False
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -336,13 +335,6 @@ class WorkFolder(LastingWork):
                 with contextlib.suppress(OSError):
                     part.unlink(missing_ok=True)
 
-    def passing_file(self, name: str) -> BinaryIO:
-        """Open a temporary file for this process, removed on close."""
-        with self._mutex, self._errors():
-            self._check_open(f"file {name!r}")
-            file = tempfile.TemporaryFile("w+b", buffering=0, prefix=f".{name}", dir=self.folder)  # noqa: SIM115
-            return self._passing.enter_context(file)
-
     @contextmanager
     def passing_folder(self) -> Iterator[Path]:
         """Yield a temporary empty folder for this process.
@@ -385,7 +377,6 @@ class WorkFolder(LastingWork):
                 self.remove()
             elif not self._is_closed:
                 self._is_closed = True
-                self._passing.close()
                 if self._is_entered:
                     self._place.leave()
                     UNFINISHED.set(self.folder)
@@ -395,7 +386,6 @@ class WorkFolder(LastingWork):
         with self._mutex:
             if not self._is_closed:
                 self._is_closed = True
-                self._passing.close()
                 if self._finalizer is not None:
                     self._finalizer()
                 elif self._is_entered:

@@ -10,7 +10,6 @@ import pytest
 
 import neardup
 from neardup.files import html
-from neardup.files import plain as kept
 from tests.calls import grouped
 from tests.warcs import INFO, members, page
 
@@ -77,16 +76,16 @@ def run_sketch(folder: Path, output: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("run", "write", "share"),
+    ("run", "write"),
     [
-        (run_dedup, write_warc, 0.1),
-        (run_dedup, write_files, 0),
-        (run_pairs, write_warc, 0),
-        (run_align, write_files, 0.1),
-        (run_sketch, write_warc, 0.1),
+        (run_dedup, write_warc),
+        (run_dedup, write_files),
+        (run_pairs, write_warc),
+        (run_align, write_files),
+        (run_sketch, write_warc),
     ],
 )
-def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, share):
+def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write):
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder)
@@ -97,7 +96,6 @@ def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, share):
         counts[data.encode()] += 1
         return take(data)
 
-    monkeypatch.setattr(kept, "_SHARE", share)
     monkeypatch.setattr(html, "visible_text", counted)
     found = run(folder, tmp_path / "out")
     assert counts == dict.fromkeys(PAGES, 1)

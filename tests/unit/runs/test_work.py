@@ -265,25 +265,6 @@ def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
     work.remove()
 
 
-def test_work__passing_files_go_with_the_process(tmp_path):
-    """Whether the run is done or goes on another time; a killed one's go when that begins."""
-    for finishes in (True, False):
-        work = open_work(tmp_path)
-        file = work.passing_file("texts")
-        file.write(b"some")
-        do(work, "task-1")
-        file.seek(0)
-        assert file.read() == b"some"
-        work.remove() if finishes else work.close()
-        assert file.closed
-        assert work.folder.exists() is not finishes
-        with pytest.raises(ValueError, match="the folder is closed"):
-            work.passing_file("texts")
-    with open_work(tmp_path) as work:
-        assert work.n_done == 1
-        assert not list(work.folder.glob(".texts*"))
-
-
 def files(*names: str, size: int = 1) -> list[dict[str, object]]:
     return [{"path": name, "size": size, "mtime_ns": 5} for name in names]
 
