@@ -1,12 +1,11 @@
-"""Results of jobs, their tables, summaries and notebook views."""
+"""Results of jobs, their tables and summaries."""
 
 from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
     from neardup.reports.page import Report
 
 
-# Rows of a table, and characters of a value, that a notebook is shown.
-_SHOWN_ROWS = 10
-_SHOWN_CHARACTERS = 80
-
 # Skipped rows that a summary lists one by one.
 _LISTED = 100
 
@@ -50,9 +45,6 @@ class Result(ABC):
     seconds. The result is also an Arrow stream of its ``table``, so that pandas, Polars, DuckDB and
     Arrow take it as it is.
     """
-
-    # What the rows are that a notebook shows.
-    _rows_are = "rows"
 
     # A dictionary of plain values; which ones, each class says.
     summary: Any
@@ -114,23 +106,6 @@ class Result(ABC):
         """Return the table as an Arrow stream (the PyCapsule protocol)."""
         return self.table.__arrow_c_stream__(requested_schema)
 
-    def _repr_html_(self) -> str:
-        """Return headline and first rows as HTML for notebooks.
-
-        All values are escaped, and nothing is loaded from anywhere.
-        """
-        table, n_rows = self._first_rows(_SHOWN_ROWS)
-        if not n_rows:
-            return f"<p>{escape(repr(self))}</p>"
-        rows = rows_in_notebook(table, _shorten, f"First {self._rows_are}")
-        more = n_rows - len(table)
-        rest = f"<p>and {more:,} more {self._rows_are}</p>" if more > 0 else ""
-        return f"<p>{escape(repr(self))}</p>{rows}{rest}"
-
-    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        table = self.table
-        return table.slice(0, most), len(table)
-
 
 class TableResult(Result):
     """Result of a job that writes one table."""
@@ -187,13 +162,6 @@ def versions() -> dict[str, str]:
     """Return the versions of neardup, Python, NumPy and Arrow."""
     libraries = {name: import_module(name).__version__ for name in ("numpy", "pyarrow")}
     return {"neardup": __version__, "python": platform.python_version(), **libraries}
-
-
-def _shorten(value: object) -> str:
-    if value is None:
-        return ""
-    text = f"{value:.4f}" if isinstance(value, float) else str(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
 
 
 def _queries(summary: Mapping[str, Any]) -> str:
@@ -267,8 +235,6 @@ class DocumentSearchResult(TableResult):
     counts the queries and what was found for them, and lists the rows that were skipped.
     """
 
-    _rows_are = "documents"
-
     matches: pa.Table
     summary: dict[str, Any]
 
@@ -309,19 +275,3 @@ class PassageResult(TableResult):
         else:
             searched = _queries(self.summary)
         return f"{searched}: {counted(len(self.passages), 'passage')}"
-
-
-def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:
-    """Return rows as an HTML table, scrollable also by keyboard."""
-    from neardup.reports.text import escape_text
-
-    head = "".join(f'<th scope="col">{escape_text(name)}</th>' for name in table.column_names)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape_text(shown(value))}</td>' for value in row.values())}</tr>"
-        for row in table.to_pylist()
-    )
-    return (
-        f'<div role="region" aria-label="{escape_text(label)}" tabindex="0" '
-        'style="overflow: auto; max-width: 100%; max-height: 24rem">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )

@@ -1,4 +1,4 @@
-"""What all results have in common: one line, a notebook's view, an Arrow stream, a file."""
+"""What all results have in common: one line, an Arrow stream, a file."""
 
 from __future__ import annotations
 
@@ -31,16 +31,6 @@ RESULT = _Found(pa.Table.from_pylist(ROWS))
 
 def test_repr__one_line():
     assert repr(RESULT) == "_Found(30 pairs)"
-
-
-def test_repr_html__bounded_and_inert():
-    html = RESULT._repr_html_()
-    assert "<b>" not in html
-    assert html.count("<tr>") == 11
-    assert "and 20 more rows" in html
-    assert "0.0333" in html
-    assert len(html) < 3000
-    assert "more rows" not in _Found(RESULT.table.slice(0, 10))._repr_html_()
 
 
 def test_arrow_stream__other_libraries():

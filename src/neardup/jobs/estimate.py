@@ -271,8 +271,6 @@ class EstimateResult(TableResult):
     kind; null for too few samples. ``summary`` has the counts.
     """
 
-    _rows_are = "pairs"
-
     pairs: pa.Table
     summary: dict[str, Any]
 
@@ -419,8 +417,6 @@ class ClusterResult(TableResult):
     ``clusters`` has a row per document: ``id``, ``cluster_id`` (from 0, in the order of first
     members), ``cluster_size`` and ``representative_id``, the first member. ``summary`` has counts.
     """
-
-    _rows_are = "documents"
 
     clusters: pa.Table
     summary: dict[str, Any]

@@ -136,10 +136,6 @@ class Selection(Result):
         """The rows that stay."""
         return self.kept
 
-    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        # Removed rows need review, and kept rows would have to be read again.
-        return self.removed.slice(0, most), len(self.removed)
-
     def write(
         self,
         path: str | Path,

@@ -256,8 +256,6 @@ class CutResult(Selection):
     As an Arrow stream it is ``kept``.
     """
 
-    _rows_are = "spans"
-
     summary: dict[str, Any]
 
     def __init__(

@@ -38,8 +38,6 @@ class DeduplicationResult(Selection):
     dictionary of options, counts and times. As an Arrow stream it is the rows that stay.
     """
 
-    _rows_are = "removed documents"
-
     summary: dict[str, Any]
 
     def __init__(

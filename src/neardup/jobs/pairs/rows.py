@@ -479,8 +479,6 @@ class PairResult(TableResult):
     ``counts`` are the pairs that passed the filters.
     """
 
-    _rows_are = "pairs"
-
     counts: FilterCounts
     summary: dict[str, Any]
 
@@ -515,9 +513,3 @@ class PairResult(TableResult):
         """Return the numbers of documents per collection, and of pairs."""
         documents = " and ".join(counted(n, "document") for n in self.summary["documents"])
         return f"{documents}: {counted(len(self), 'pair')}"
-
-    def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        reader = self.rows()
-        first = next(iter(reader), None)
-        batches = [] if first is None else [first.slice(0, most)]
-        return pa.Table.from_batches(batches, reader.schema), len(self)
