@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.call import Call, describe_preset, ending
-from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
+from neardup.cli.command import ANY_INPUTS, INPUTS, argument, job_command
 from neardup.options.choices import (
     ColumnNames,
     DocumentMeasure,
@@ -24,15 +23,15 @@ from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import (
     BandOptions,
     CommandOptions,
+    IndexTokenizerOptions,
     OccurrenceOptions,
-    OpenOptions,
     OutputOptions,
     PrintOptions,
     ReadingOptions,
     WhereOptions,
 )
 from neardup.options.kinds import Location, Whole
-from neardup.options.option import Options, but, no_effect, option
+from neardup.options.option import but, no_effect, option
 from neardup.options.passages import PassageOptions, PassageSchemeOptions
 from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
@@ -100,13 +99,11 @@ class _BuildOptions(
     )
 
 
-class _AddOptions(WhereOptions, ReadingOptions, CommandOptions):
+class _AddOptions(WhereOptions, ReadingOptions, IndexTokenizerOptions, CommandOptions):
     """Options of ``neardup index add``."""
 
-    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
 
-
-class _RemoveOptions(PrintOptions):
+class _RemoveOptions(IndexTokenizerOptions, PrintOptions):
     """Options of ``neardup index remove``."""
 
     heading = "Input"
@@ -122,19 +119,17 @@ class _RemoveOptions(PrintOptions):
         default=False,
         more="The index remembers them without their texts.",
     )
-    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
 
 
-class _CompactOptions(CommandOptions):
+class _CompactOptions(IndexTokenizerOptions, CommandOptions):
     """Options of ``neardup index compact``."""
 
-    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
 
-
-class _InfoOptions(Options):
+class _InfoOptions(IndexTokenizerOptions):
     """Options of ``neardup index info``."""
 
-    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
+    heading = "Running"
+
     json: bool = option(PrintOptions.known["json"], default=False)
 
 
@@ -155,18 +150,7 @@ def index() -> None:
     """
 
 
-def _subcommand(
-    name: str, options: type[Options], *arguments: click.Argument
-) -> Callable[[Callable[..., Any]], JobCommand]:
-    def decorate(function: Callable[..., Any]) -> JobCommand:
-        made = job_command(name, options, *arguments)(function)
-        index.add_command(made)
-        return made
-
-    return decorate
-
-
-@_subcommand("build", _BuildOptions, _FOLDER, ANY_INPUTS)
+@job_command("build", _BuildOptions, _FOLDER, ANY_INPUTS)
 def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """Make an index of INPUT, or an empty one.
 
@@ -180,20 +164,16 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     from neardup.files.destinations import FolderKind, check_apart, new_folder
     from neardup.files.inputs import Inputs, origins_of
     from neardup.index.store import FILE, Database, create_index, index_named
-    from neardup.jobs.index import index
-    from neardup.options.groups import ReadingOptions
+    from neardup.jobs.index.index import add
 
     given: _BuildOptions = call.options
     reading = given.part(ReadingOptions)
-    if not inputs and given.where is not None:
-        raise no_effect("where", "without INPUT", "name files, or give it to index add")
-    for name in () if inputs else reading.given():
-        raise no_effect(name, "without INPUT", "name files, or give it to index add")
+    for name in () if inputs else given.given():
+        if name in reading.known or name == "where":
+            raise no_effect(name, "without INPUT", "name files, or give it to index add")
     scheme, preset = _make_scheme(given)
     with call.display:
-        sources = Inputs([])
-        if inputs:
-            sources = call.sources(inputs, reading)
+        sources = call.sources(inputs, reading) if inputs else Inputs([])
         check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
             made = new_folder(folder, overwrite=given.overwrite, kind=FolderKind("index", FILE))
@@ -203,7 +183,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
                 stack.enter_context(Database(folder).writing(0))
             handle = open_handle(scratch, given.tokenizer, given.kind)
             create_index(scratch, scheme.describe())
-            addition = index.add(handle, sources, reading, call.runner)
+            addition = add(handle, sources, reading, call.runner)
             # The folder is moved to its place.
             handle.database.close()
     lines = [f"{folder} is an empty index of {given.kind}"]
@@ -230,26 +210,25 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     return make_document_scheme(options), options.describe_preset()
 
 
-@_subcommand("add", _AddOptions, _FOLDER, INPUTS)
+@job_command("add", _AddOptions, _FOLDER, INPUTS)
 def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """Add the documents of INPUT, all of them or none.
 
     Their ids must not be in the index yet.
     """
     from neardup.documents.other import open_handle
-    from neardup.jobs.index import index
-    from neardup.options.groups import ReadingOptions
+    from neardup.jobs.index.index import add
 
     given: _AddOptions = call.options
     reading = given.part(ReadingOptions)
     handle = open_handle(folder, given.tokenizer)
     with call.display:
         sources = call.sources(inputs, reading)
-        addition = index.add(handle, sources, reading, call.runner)
+        addition = add(handle, sources, reading, call.runner)
     call.print_result(addition.summary, *_report_addition(addition, folder))
 
 
-@_subcommand(
+@job_command(
     "remove", _RemoveOptions, _FOLDER, argument("ids", "[ID]...", nargs=-1, required=False)
 )
 def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
@@ -285,7 +264,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     call.print_result(removal.summary, *lines)
 
 
-@_subcommand("compact", _CompactOptions, _FOLDER)
+@job_command("compact", _CompactOptions, _FOLDER)
 def compact(call: Call, folder: Path) -> None:
     """Write the index anew without removed documents.
 
@@ -300,7 +279,7 @@ def compact(call: Call, folder: Path) -> None:
     call.print_result(compaction.summary, f"{folder} now has {segments}")
 
 
-@_subcommand("info", _InfoOptions, _FOLDER)
+@job_command("info", _InfoOptions, _FOLDER)
 def info(call: Call, folder: Path) -> None:
     """Check every byte of an index and describe it."""
     from neardup.documents.other import open_handle
@@ -349,3 +328,7 @@ def _report_addition(addition: AdditionResult, folder: Path) -> list[str]:
     if n_denied := len(addition.denied):
         lines.append(f"{counted(n_denied, 'document')} left out, denied; --json lists them")
     return [*lines, *ending(addition.summary)]
+
+
+for _command in (build, add, remove, compact, info):
+    index.add_command(_command)

@@ -15,7 +15,7 @@ from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
-    OpenOptions,
+    IndexTokenizerOptions,
     ReadingOptions,
     TableOptions,
     WhereOptions,
@@ -40,6 +40,7 @@ class SearchCommandOptions(
     PlaceOptions,
     MostOptions,
     ReadingOptions,
+    IndexTokenizerOptions,
     TableOptions,
     EngineOptions,
     CommandOptions,
@@ -66,7 +67,6 @@ class SearchCommandOptions(
         default=None,
         usual="for JSON lines and spreadsheets",
     )
-    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
 
 
 @job_command(

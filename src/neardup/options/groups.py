@@ -380,8 +380,8 @@ class KeepOptions(Options):
     )
 
 
-class OpenOptions(Options):
-    """Options of an open index."""
+class IndexTokenizerOptions(Options):
+    """Tokenizer of an index that is a file or a function."""
 
     heading = "Text"
 
@@ -392,6 +392,11 @@ class OpenOptions(Options):
         more="",
         usual="",
     )
+
+
+class OpenOptions(IndexTokenizerOptions):
+    """Options of an open index."""
+
     timeout: float = option(
         "Seconds to wait for the write lock of an index.", Seconds(0), default=5.0
     )
@@ -473,7 +478,7 @@ class EngineOptions(WorkspaceOptions):
     )
 
 
-class ServeOptions(CommandOptions):
+class ServeOptions(IndexTokenizerOptions, CommandOptions):
     """Address, access and limits of the service."""
 
     heading = "Service"
@@ -506,11 +511,6 @@ class ServeOptions(CommandOptions):
         metavar="SECONDS",
     )
     check: bool = option("Read and verify the indexes and options, then end.", default=False)
-    tokenizer: str | Path | None = option(
-        OpenOptions.known["tokenizer"],
-        default=None,
-        help="The tokenizer.json file of the indexes, if they have one.",
-    )
 
 
 # The groups that public functions take as one value each.

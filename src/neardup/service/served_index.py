@@ -20,6 +20,7 @@ from neardup.errors import InvalidParameterError
 from neardup.index.store import kind_of
 from neardup.jobs.index.documents import DocumentIndex
 from neardup.jobs.index.passages import PassageIndex
+from neardup.options.choices import TokenizerChoice
 from neardup.service.requests import file_of
 from neardup.version import __version__
 
@@ -40,7 +41,7 @@ class ServedIndex:
         self,
         name: str,
         folder: Path,
-        tokenizer: str | Path | None = None,
+        tokenizer: TokenizerChoice | None = None,
         *,
         is_writable: bool = False,
     ) -> None:
@@ -57,7 +58,7 @@ class ServedIndex:
         self.trouble = f"index {self.name!r} cannot be read ({file_of(error)})"
 
 
-def _open(folder: Path, tokenizer: str | Path | None) -> DocumentIndex | PassageIndex:
+def _open(folder: Path, tokenizer: TokenizerChoice | None) -> DocumentIndex | PassageIndex:
     if kind_of(folder) == "documents":
         return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
     return PassageIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
@@ -68,7 +69,7 @@ open_once = lru_cache(_MOST_OPEN)(_open)
 
 
 def open_all(
-    arguments: Iterable[str], tokenizer: str | Path | None = None, *, is_writable: bool = False
+    arguments: Iterable[str], tokenizer: TokenizerChoice | None = None, *, is_writable: bool = False
 ) -> list[ServedIndex]:
     """Open the indexes that are named on the command line.
 
