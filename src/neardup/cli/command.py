@@ -16,6 +16,7 @@ from neardup.errors import InvalidParameterError, on_command_line
 from neardup.options.kinds import (
     Address,
     Choice,
+    Columns,
     Documents,
     Flag,
     Kind,
@@ -256,7 +257,7 @@ def _as_click(entry: Option) -> click.Option:
     return click.Option(
         [*flags, entry.name],
         required=entry.is_required,
-        multiple=entry.is_repeatable,
+        multiple=isinstance(entry.kind, Columns | Documents),
         help=text,
         **settings,
     )

@@ -140,7 +140,6 @@ class PairOptions(
         default=None,
         more="Repeat it for several columns, all of which must be equal.",
         metavar="COLUMN",
-        is_repeatable=True,
     )
     columns: ColumnNames | None = option(
         "Add these columns of both documents, separated by commas.",
@@ -148,7 +147,6 @@ class PairOptions(
         default=None,
         more="The column title becomes title_a and title_b.",
         metavar="COLUMNS",
-        is_repeatable=True,
     )
     method: PairMethod | None = option(
         "Find all pairs, or by MinHash as many as --recall.",
@@ -207,9 +205,7 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
     heading = "Matching"
 
     measure: DocumentMeasure = option(MEASURE, default="jaccard")
-    threshold: Number = option(
-        THRESHOLD, default="0.8", help="Least similarity that can be searched, in (0, 1]."
-    )
+    threshold: Number = option(THRESHOLD, default="0.8")
     tokenizer: TokenizerChoice = "words"
     occurrences: Occurrences = "set"
     columns: ColumnNames | None = option(
@@ -217,7 +213,6 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
         Columns(),
         default=None,
         metavar="COLUMNS",
-        is_repeatable=True,
     )
 
 
@@ -253,12 +248,7 @@ class MostOptions(Options):
 class DocumentSearchOptions(WhereOptions, MostOptions, ReadingOptions):
     """Options of a search for documents."""
 
-    threshold: Number | None = option(
-        THRESHOLD,
-        default=None,
-        help="Least similarity, not below that of the index.",
-        usual="that of the index",
-    )
+    threshold: Number | None = option(THRESHOLD, default=None, usual="that of the index")
 
 
 class ReportOptions(AgainstOptions):
@@ -341,27 +331,26 @@ class SketchOptions(DocumentOptions, WeightOptions, FingerprintOptions, SeedOpti
     )
     size: int | None = option(
         "smallest, modulo: hashes kept, 8 bytes each.",
-        Whole(1, 2**20, within="1 and 1,048,576"),
+        Whole(1, 2**20),
         default=None,
         more="A sketch of kind modulo has once to twice as many.",
         usual="256; 100 for modulo",
     )
     modulus: int | None = option(
         "modulo: one modulus for all documents.",
-        Whole(1, 2**32, within="1 and 2^32"),
+        Whole(1, 2**32),
         default=None,
         usual="by the size of each document",
     )
     compression: int | None = option(
         "edit: characters per symbol of 4 bytes.",
-        Whole(1, 2**20, within="1 and 1,048,576"),
+        Whole(1, 2**20),
         default=None,
         usual="100",
     )
     occurrences: Occurrences = "set"
     differs = but(
-        tf={"help": "weighted: weight by the frequency in a document."},
-        idf={"help": "weighted: weight by the rarity among documents.", "usual": "unary"},
+        idf={"usual": "unary"},
         tokenizer={"usual": "words; none for edit"},
         ngram={"usual": "5; 1 for weighted"},
     )
@@ -372,17 +361,11 @@ class EstimateOptions(Options):
 
     heading = "Matching"
 
-    threshold: Number | None = option(
-        THRESHOLD,
-        default=None,
-        help="Only pairs whose estimate is at least T.",
-        usual="all pairs",
-    )
+    threshold: Number | None = option(THRESHOLD, default=None, usual="all pairs")
     measure: EstimatedMeasure | None = option(
         MEASURE,
         default=None,
         kind=Choice(EstimatedMeasure),
-        help="Measure of --threshold; modulo estimates containments, too.",
         usual="the similarity of the kind",
     )
     super_shingles: int | None = option(
@@ -391,24 +374,14 @@ class EstimateOptions(Options):
         default=None,
         metavar="N",
     )
-    memory: int | str | None = option(
-        WorkspaceOptions.known["memory"],
-        default=None,
-        more="Parts of files that do not fit are compared two at a time. Python and its libraries "
-        "come on top.",
-    )
+    memory: int | str | None = option(WorkspaceOptions.known["memory"], default=None)
     limit: int | None = option(LIMIT, default=None)
 
 
-class RepresentativeOptions(Options):
-    """Representative of a cluster of sketches."""
-
-    representative: Representative = option("Representative of a cluster.", default="first")
-
-
-class ClusterOptions(RepresentativeOptions):
+class ClusterOptions(Options):
     """Options of clusters of sketches."""
 
+    representative: Representative = option("Representative of a cluster.", default="first")
     threshold: Number = option(THRESHOLD, default="0.5")
 
 
@@ -417,9 +390,7 @@ class CompareOptions(TokenOptions):
 
     heading = "Matching"
 
-    threshold: Number = option(
-        THRESHOLD, default="0.5", help="Least similarity of two shared passages, in (0, 1]."
-    )
+    threshold: Number = option(THRESHOLD, default="0.5")
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,

@@ -55,7 +55,7 @@ MEASURE = Option("Similarity measure of two documents.", Choice(DocumentMeasure)
 LIMIT = Option("Fail if there are more than N pairs.", Whole(1), metavar="N")
 MIN_TOKENS = Option(
     "Tokens of the shortest passage that is surely found.",
-    Whole(1, 65536, within="1 and 65,536"),
+    Whole(1, 65536),
     usual="50",
 )
 WITH_TEXT = Option("Add the texts of the passages.")
@@ -87,7 +87,7 @@ class InputOptions(Options):
     )
     document: DocumentUnit | None = option(
         "One document per line of text files, or per folder.",
-        Choice(DocumentUnit, "line, folder or None"),
+        Choice(DocumentUnit),
         default=None,
         usual="one document per file or row",
         more="folder joins the files of each folder in the order of their names, such as a program "
@@ -116,7 +116,6 @@ class ReadingOptions(InputOptions):
         default="text",
         more="A name, or a path such as doc.text. Repeat the option to join columns in the order "
         "given.",
-        is_repeatable=True,
     )
     id_column: str | None = option(
         "Column of the ids; '' makes ids <file>:<row>.",
@@ -158,7 +157,6 @@ class AgainstOptions(ReadingOptions):
         Columns(),
         default=None,
         usual="that of INPUT",
-        is_repeatable=True,
     )
     against_id_column: str | None = option(
         "Column of the ids in OTHER.", default=None, usual="as of INPUT"
@@ -184,7 +182,7 @@ class NormalOptions(Options):
     casefold: bool | None = option("Ignore case.", default=None, usual="for words only")
     unicode_form: UnicodeForm | None = option(
         "Unicode form in which texts are compared.",
-        Choice(UnicodeForm, "NFC, NFKC or None"),
+        Choice(UnicodeForm),
         default=None,
     )
     strip_accents: bool = option("Ignore accents.", default=False)
@@ -203,8 +201,9 @@ class TokenOptions(NormalOptions):
         TokenizerName(),
         default=None,
         usual="words",
-        more="Also the path of a tokenizer.json file. code takes the programming language of each "
-        "file from its ending; code:java is Java for all.",
+        more="Also the path of a tokenizer.json file; in Python a function from a text to tokens. "
+        "code takes the programming language of each file from its ending; code:java is Java for "
+        "all.",
     )
     ngram: int | None = option(
         "Tokens per shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"
@@ -218,7 +217,7 @@ class SeedOptions(Options):
 
     seed: int | None = option(
         "Seed of the hash functions.",
-        Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
+        Whole(0, 2**64 - 1),
         default=None,
         usual="42",
     )
@@ -268,7 +267,7 @@ class BandOptions(SeedOptions):
     heading = "Matching"
 
     recall: Number | None = option(
-        "Least probability that a pair at the threshold is found.",
+        "Least probability that a match at the threshold is found.",
         Share(),
         default=None,
         usual="0.99",
@@ -300,10 +299,10 @@ class WeightOptions(OccurrenceOptions):
     """Weights of shingles, with None for an option left out."""
 
     tf: TermFrequency | None = option(
-        "weighted-jaccard: weight by the frequency in a document.", default=None, usual="raw"
+        "Weight of a shingle by its frequency in a text.", default=None, usual="raw"
     )
     idf: InverseFrequency | None = option(
-        "weighted-jaccard: weight by the rarity among documents.", default=None, usual="smooth"
+        "Weight of a shingle by its rarity among documents.", default=None, usual="smooth"
     )
 
     def check_no_weights(self, where: str) -> None:
@@ -412,7 +411,6 @@ class AgainstDataOptions(Options):
         Documents(),
         default=None,
         metavar="OTHER",
-        is_repeatable=True,
     )
 
 
@@ -542,9 +540,6 @@ class TextOptions(TokenOptions, WeightOptions, SeedOptions):
 
     occurrences: Occurrences | None = None
     differs = but(
-        tokenizer={
-            "more": "Also the path of a tokenizer.json file, or a function from a text to tokens."
-        },
         ngram={"usual": "5; 1 for weighted-jaccard and for passages"},
         tf={"usual": "raw; binary for passages"},
         idf={"usual": "smooth; unary for passages and sketches"},
@@ -601,6 +596,4 @@ class RunOptions(WorkspaceOptions, WorkerOptions):
         more="Its executors need the same version of neardup, and reach inputs and outputs under "
         "the same paths or URLs; memory is that of the driver then.",
     )
-    differs = but(
-        work={"usual": "that of the system", "more": "Files are removed with the result."}
-    )
+    differs = but(work={"usual": "that of the system"})

@@ -58,20 +58,10 @@ class Number(Kind):
 
 
 class Whole(Number):
-    """A whole number from ``least`` to ``most``.
+    """A whole number from ``least`` to ``most``, and 0 with ``or_none``."""
 
-    Messages write the range as ``within``. ``or_none`` also allows 0.
-    """
-
-    def __init__(
-        self,
-        least: int,
-        most: int | None = None,
-        within: str = "",
-        *,
-        or_none: bool = False,
-    ) -> None:
-        self.least, self.most, self.within, self.or_none = least, most, within, or_none
+    def __init__(self, least: int, most: int | None = None, *, or_none: bool = False) -> None:
+        self.least, self.most, self.or_none = least, most, or_none
 
     def _read(self, name: str, value: Any) -> Any:
         number = _as_int(value)
@@ -79,11 +69,10 @@ class Whole(Number):
             raise _unlike(name, "a whole number", value)
         if self.or_none and number == 0:
             return number
-        if self.most is None:
-            expected = f"be at least {self.least}"
-        else:
-            expected = f"lie between {self.within or f'{self.least} and {self.most}'}"
         if number < self.least or (self.most is not None and number > self.most):
+            expected = f"be at least {self.least}"
+            if self.most is not None:
+                expected = f"lie between {self.least} and {self.most:,}"
             message = f"{name} must {expected}, got {number}"
             raise InvalidParameterError(message)
         return number
@@ -152,18 +141,17 @@ class ShareOrCount(Kind):
 
 
 class Choice(Kind):
-    """A value of a ``Literal``, listed as ``listed`` in messages."""
+    """A value of a ``Literal``."""
 
-    def __init__(self, literal: Any, listed: str = "") -> None:
+    def __init__(self, literal: Any) -> None:
         self.values = _values_of(literal)
-        plain = " or ".join(self.values)
-        if len(self.values) != 2:
-            plain = f"one of {', '.join(self.values)}"
-        self.listed = listed or plain
 
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str) or value not in self.values:
-            raise _unlike(name, self.listed, value)
+            listed = " or ".join(self.values)
+            if len(self.values) != 2:
+                listed = f"one of {', '.join(self.values)}"
+            raise _unlike(name, listed, value)
         return value
 
 

@@ -45,8 +45,8 @@ class Option:
         The value that a job chooses where the option is not given.
     metavar, flags
         Name of the value in help, and spelling on the command line, unless the type and the name.
-    is_required, is_repeatable
-        Whether the command line needs it, and takes it several times.
+    is_required
+        Whether the command line needs it.
     name, default, type, heading
         The name, default and annotation in Python, and the heading of the declaring class.
     """
@@ -58,7 +58,6 @@ class Option:
     metavar: str | None = None
     flags: tuple[str, ...] = ()
     is_required: bool = False
-    is_repeatable: bool = False
     name: str = ""
     default: Any = None
     type: Any = Any

@@ -44,18 +44,8 @@ class PassageTokenOptions(TokenOptions):
 
     heading = "Matching"
 
-    tf: TermFrequency | None = option(
-        WeightOptions.known["tf"],
-        default=None,
-        help="Weight of a token by its frequency in a passage.",
-        usual="binary",
-    )
-    idf: InverseFrequency | None = option(
-        WeightOptions.known["idf"],
-        default=None,
-        help="Weight of a token by its rarity among documents.",
-        usual="unary",
-    )
+    tf: TermFrequency | None = option(WeightOptions.known["tf"], default=None, usual="binary")
+    idf: InverseFrequency | None = option(WeightOptions.known["idf"], default=None, usual="unary")
     differs = but(ngram={"usual": "1"})
 
 
@@ -67,7 +57,7 @@ class PassageSchemeOptions(SeedOptions, PassageTokenOptions):
     num_perm: int | None = option(
         BandOptions.known["num_perm"],
         default=None,
-        kind=Whole(8, 1024, within="8 and 1,024", or_none=True),
+        kind=Whole(8, 1024, or_none=True),
         help="Hash functions; 0 compares all that may be similar.",
         usual="64",
         more="An index without hash functions takes a third of the room and misses nothing, but "
@@ -106,7 +96,8 @@ class ContainedOptions(Options):
     measure: PassageMeasure = option(
         "jaccard, or containment: the share of the query found.",
         default="jaccard",
-        more="A passage that contains the query may be longer.",
+        more="A passage that contains the query may be longer; --threshold and --min-tokens apply "
+        "to the query.",
     )
 
     @property
@@ -121,10 +112,7 @@ class RecallOptions(Options):
     heading = "Matching"
 
     recall: Number | None = option(
-        BandOptions.known["recall"],
-        default=None,
-        help="Least probability that a passage at the threshold is found.",
-        usual="0.99; 1 without min-hashes",
+        BandOptions.known["recall"], default=None, usual="0.99; 1 without min-hashes"
     )
 
 
@@ -155,13 +143,10 @@ class PlaceOptions(Options):
 class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, AgainstOptions):
     """Options of an alignment."""
 
+    heading = "Matching"
+
     preset: PassagePresetName | None = preset_option(PassagePresetName)
-    threshold: Number | None = option(
-        THRESHOLD,
-        default=None,
-        help="Least similarity of two passages, in (0, 1].",
-        usual="0.5; by containment 0.65",
-    )
+    threshold: Number | None = option(THRESHOLD, default=None, usual="0.5; by containment 0.65")
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
@@ -180,21 +165,12 @@ class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, 
     within: bool = option("Also passages that one document has twice.", default=False)
     summary: AlignmentSummary | None = option(
         "documents: write one row per pair of documents.",
-        Choice(AlignmentSummary, "documents or None"),
+        Choice(AlignmentSummary),
         default=None,
     )
     with_text: bool = option(WITH_TEXT, default=False)
     differs = but(
-        measure={
-            "help": "Similarity of two passages, or containment of one.",
-            "more": "containment is the share of the query's passage that the document's has. The "
-            "document's may be longer; --threshold and --min-tokens apply to the query's.",
-        },
-        recall={
-            "usual": "0.99 for rewording, 0.95 by containment; else windows at the threshold",
-            "more": "Of a passage of --min-tokens whose words changed independently; windows are "
-            "looked up below the threshold for it.",
-        },
+        recall={"usual": "0.99 for rewording, 0.95 by containment; else windows at the threshold"}
     )
 
     def check_together(self) -> None:
@@ -221,7 +197,6 @@ class IgnoreOptions(Options):
         more="Runs of their tokens are left out of INPUT, and passages continue behind them. An "
         "index keeps its text.",
         metavar="FILE",
-        is_repeatable=True,
     )
 
 
@@ -266,9 +241,7 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
         "other than passages are cut if they are equal token by token.",
     )
     exact: bool = option("Cut only passages that are equal token by token.", default=False)
-    threshold: Number | None = option(
-        THRESHOLD, default=None, help="Least similarity to what stays, in (0, 1].", usual="0.8"
-    )
+    threshold: Number | None = option(THRESHOLD, default=None, usual="0.8")
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
@@ -293,7 +266,6 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
     recall: Number | None = option(
         BandOptions.known["recall"],
         default=None,
-        help="Least probability that a similar passage is found.",
         usual="1; 0.99 if --num-perm or --seed are given",
     )
     num_perm: int | None = option(PassageSchemeOptions.known["num_perm"], default=None, usual="64")

@@ -170,7 +170,7 @@ def test_no_text__in_any_folder(tree):
 @pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])
 def test_options__that_exclude_each_other(kind):
     with pytest.raises(
-        InvalidParameterError, match=r"^document must be line, folder or None, got 'page'$"
+        InvalidParameterError, match=r"^document must be line or folder, got 'page'$"
     ):
         kind(document="page")
 
