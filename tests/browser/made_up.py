@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from neardup.reports.charts import Caption, Mark, bars, curves, histogram, matrix
+import numpy as np
+
+from neardup.reports.charts import (
+    banding_chart,
+    bars_by_file,
+    matrix_of_pairs,
+    similarity_chart,
+)
 from neardup.reports.examples import Document, compare_documents
 from neardup.reports.page import Fact, Report, Section, Table
 
@@ -12,24 +19,14 @@ NAMES = ["a.jsonl", HOSTILE, LONG, "數據文件的名字很長很長很長很�
 
 
 def made_up_report(texts: tuple[tuple[str, str], ...] = ()) -> Report:
-    counts = [[(i * j) ** 3 for j in range(6)] for i in range(6)]
-    edges, titles = [0.7, 0.8, 0.9, 1.0], ("x", "y")
-    line = [(x / 10, (x / 10) ** 2) for x in range(11)]
+    sides = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
+    bands = {"bands": 16, "rows": 6, "threshold": 0.8, "measure": "jaccard"}
+    parts = {"kept": "kept", "removed": "gone"}
     charts = [
-        histogram(Caption("h", HOSTILE, LONG), (edges, [3, 0, 10**6]), titles),
-        histogram(Caption("empty", "Nothing", "none"), (edges, [0, 0, 0]), titles),
-        curves(
-            Caption("c", "Curves", "of shares"),
-            dict.fromkeys(("one", "<b>two</b>", "three"), line),
-            ("similarity", "found"),
-            Mark(0.8, "threshold 0.8"),
-        ),
-        bars(
-            Caption("b", "Bars", "of files"),
-            {"kept": "kept", "removed": "gone"},
-            [(name, (9, 5)) for name in NAMES],
-        ),
-        matrix(Caption("m", "Matrix", "of files"), (NAMES, NAMES), counts, ("r", "c")),
+        similarity_chart(np.array([0.7, 0.72, *[0.9] * 1_000]), 0.8, HOSTILE, axis=LONG),
+        banding_chart(bands),
+        bars_by_file("Bars", HOSTILE, parts, [(name, (9, 5)) for name in NAMES]),
+        matrix_of_pairs(sides, (sides[0] * sides[1]) ** 3, NAMES, ("r", "c")),
     ]
     examples = [
         compare_documents(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
-from neardup.reports.charts import Caption, bars, similarity_chart
+from neardup.reports.charts import bars_by_file, similarity_chart
 from neardup.reports.examples import (
     Document,
     Example,
@@ -28,8 +28,8 @@ from neardup.reports.text import excerpt, percent, shortened
 from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
-# Passages that are listed, and shown with their text; files of charts.
-_MOST_LISTED, _MOST_SHOWN, _MOST_FILES = 500, 20, 16
+# Passages that are listed, and shown with their text.
+_MOST_LISTED, _MOST_SHOWN = 500, 20
 _COLUMNS = (
     *("id", "start", "end", "kept_id", "kept_start", "kept_end", "similarity"),
     *("file", "row", "kept_in"),
@@ -78,13 +78,7 @@ class CutTable:
     @cached_property
     def documents(self) -> Int64s:
         """Return a number for the document of each span."""
-        return _codes(as_text(self.table["id"]))
-
-    @cached_property
-    def files(self) -> tuple[list[str], Int64s]:
-        """Return all file names, and each span's file number."""
-        encoded = as_text(self.table["file"]).combine_chunks().dictionary_encode()
-        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+        return _codes(self.table["id"])
 
     @cached_property
     def groups(self) -> Int64s:
@@ -92,7 +86,7 @@ class CutTable:
 
         Groups are numbered by their spans, then by their characters, the most first.
         """
-        own, kept = np.split(_codes(_joined(self.table["id"], self.table["kept_id"])), 2)
+        own, kept = np.split(_codes(self.table["id"], self.table["kept_id"]), 2)
         starts, stops = self._wholes("kept_start"), self._wholes("kept_end")
         if self.summary.get("keep") == "none":
             # The first copy names the second one, and all others name the first.
@@ -138,13 +132,12 @@ class CutTable:
         return [key for key in dict.fromkeys(keys) if key is not None]
 
 
-def _codes(ids: pa.ChunkedArray) -> Int64s:
-    codes: Int64s = ids.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    return np.nan_to_num(codes, nan=-1).astype(np.int64)
-
-
-def _joined(a: pa.ChunkedArray, b: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([*as_text(a).chunks, *as_text(b).chunks], pa.large_string())
+def _codes(*columns: pa.ChunkedArray) -> Int64s:
+    """Return a number for each id of the columns in turn, -1 for null."""
+    chunks = [chunk for column in columns for chunk in as_text(column).chunks]
+    ids = pa.chunked_array(chunks, pa.large_string()).combine_chunks()
+    codes: Int64s = pc.fill_null(ids.dictionary_encode().indices, -1).to_numpy().astype(np.int64)
+    return codes
 
 
 def own_key(row: Mapping[str, Any]) -> Key:
@@ -167,14 +160,10 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
     """
     summary, n = cut.summary, len(cut)
     documents = f"{summary['documents_cut']:,} of {counted(summary['documents_in'], 'document')}"
-    headline = f"{counted(n, 'span')} cut out of {documents}"
-    n_groups = len(cut.firsts) if n else 0
-    examples = [_example(cut, texts, *each) for each in cut.examples().items() if texts]
     stays = "a removed copy" if summary.get("keep") == "none" else "the copy that stays"
-    lead = f"Left: the removed text, with its context in grey. Right: {stays}."
-    charts = []
+    chart = None
     if n and not (cut.similarities == 1).all():
-        charts.append(similarity_chart(cut.similarities, summary.get("threshold"), "spans"))
+        chart = similarity_chart(cut.similarities, summary.get("threshold"), "spans")
     sections = [
         Section(
             "repeated",
@@ -182,9 +171,14 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
             tables=[_list_groups(cut, texts)] if n else [],
             nothing="No text was repeated.",
         ),
-        Section("examples", "Before and after", lead, examples=examples),
+        Section(
+            "examples",
+            "Before and after",
+            f"Left: the removed text, with its context in grey. Right: {stays}.",
+            examples=[_example(cut, texts, *each) for each in cut.examples().items() if texts],
+        ),
         _files_section(cut),
-        Section("figures", "Similarities", charts=[each for each in charts if each]),
+        Section("figures", "Similarities", charts=[chart] if chart else []),
         options_section(summary, _OPTIONS),
     ]
     step = (
@@ -199,38 +193,28 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
         Fact(f"{summary['documents_in']:,}", "documents, all of which stay", "kept"),
         Fact(f"{summary['documents_cut']:,}", "documents that lost text", "gone"),
         Fact(f"{n:,}", "spans removed"),
-        Fact(f"{n_groups:,}", "different passages"),
+        Fact(f"{len(cut.firsts):,}", "different passages"),
         Fact(f"{summary['characters_removed']:,}", "characters removed"),
     ]
+    headline = f"{counted(n, 'span')} cut out of {documents}"
     sentences = ["Each span was verified against the copy that is named for it."] if n else []
     return Report("cut", headline, sentences, facts, sections, next_step=step)
 
 
-def _text_of(cut: CutTable, texts: Mapping[Key, str], row: Mapping[str, Any], group: int) -> str:
-    """Return a span's text, or its beginning from the summary."""
-    if text := texts.get(own_key(row)):
-        return text[row["start"] : row["end"]]
-    listed = cut.summary.get("most_repeated") or []
-    return str(listed[group]["text"]) if group < len(listed) else ""
-
-
 def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
-    counts, characters = np.bincount(cut.groups), np.bincount(cut.groups, cut.lengths)
     pairs = np.unique(np.stack([cut.groups, cut.documents]), axis=1)
-    n_documents = np.bincount(pairs[0])
+    counts = [np.bincount(cut.groups), np.bincount(pairs[0]), np.bincount(cut.groups, cut.lengths)]
+    known = cut.summary.get("most_repeated") or []
     rows: list[Sequence[Cell]] = []
     for group, first in enumerate(cut.firsts[:_MOST_LISTED].tolist()):
         row = cut.row(first)
+        # Without the documents, the summary has the beginnings of some.
+        text = str(known[group]["text"]) if group < len(known) else ""
+        if whole := texts.get(own_key(row)):
+            text = whole[row["start"] : row["end"]]
         where = "" if row["kept_id"] is None else f"{shortened(row['kept_id'])}, "
-        rows.append(
-            (
-                excerpt(_text_of(cut, texts, row, group), 160),
-                int(counts[group]),
-                int(n_documents[group]),
-                int(characters[group]),
-                where + cite(row["kept_start"] or 0, row["kept_end"] or 0),
-            )
-        )
+        place = where + cite(row["kept_start"] or 0, row["kept_end"] or 0)
+        rows.append((excerpt(text, 160), *(int(each[group]) for each in counts), place))
     copy = "a copy is in" if cut.summary.get("keep") == "none" else "stays in"
     left = len(cut.firsts) - len(rows)
     note = f"{left:,} passages with fewer copies are in removed.parquet." if left else ""
@@ -239,36 +223,36 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
 
 
 def _files_section(cut: CutTable) -> Section:
-    names, files = cut.files
     if not len(cut):
         return Section("files", "By file")
+    encoded = as_text(cut.table["file"]).combine_chunks().dictionary_encode()
+    names, files = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
     totals = np.bincount(files, cut.lengths, len(names)).astype(np.int64)
     order = np.argsort(-totals, kind="stable")
     share = percent(totals[order[0]] / max(1, totals.sum()))
     description = f"{shortened(names[order[0]], 40)} lost most: {share} of all characters."
-    drawn = [(names[k], (int(totals[k]),)) for k in order[:_MOST_FILES].tolist()]
-    parts = {"characters": "gone"}
-    caption = Caption("files-chart", "Characters removed by file", description)
-    rows = [
-        (shortened(names[k]), int(totals[k]), int(n))
-        for k, n in zip(order.tolist(), np.bincount(files)[order].tolist(), strict=True)
-    ]
-    table = Table("Files, the largest loss first", ("file", "characters", "spans"), rows)
-    return Section("files", "By file", charts=[bars(caption, parts, drawn)], tables=[table])
+    counts = totals[order].tolist(), np.bincount(files)[order].tolist()
+    rows = list(zip([names[k] for k in order.tolist()], *counts, strict=True))
+    chart = bars_by_file(
+        "Characters removed by file",
+        description,
+        {"characters": "gone"},
+        [(name, (n,)) for name, n, _ in rows],
+    )
+    listed = [(shortened(name), n, n_spans) for name, n, n_spans in rows]
+    table = Table("Files, the largest loss first", ("file", "characters", "spans"), listed)
+    return Section("files", "By file", charts=[chart], tables=[table])
 
 
 def _example(cut: CutTable, texts: Mapping[Key, str], number: int, title: str) -> Example:
     row = cut.row(number)
-    kept = kept_key(row)
-    sides = []
-    for key, start, end in ((own_key(row), "start", "end"), (kept, "kept_start", "kept_end")):
-        span = row[start] or 0, row[end] or 0
-        text = None if key is None else texts.get(key)
-        document = Document(key[1] if key else "?", None, None, text and text[slice(*span)])
-        sides.append((document, cite(*span), span, text))
-    (own, own_place, span, text), (other, other_place, _, _) = sides
-    similarity = row["similarity"]
-    title += "" if similarity is None else f": similarity {similarity:.4f}"
-    example = compare_documents(title, own, other, roles=("Removed from", "In"))
-    example = replace(example, places=(own_place, other_place))
+    if row["similarity"] is not None:
+        title += f": similarity {row['similarity']:.4f}"
+    text, span = texts.get(own_key(row)), (row["start"], row["end"])
+    own = Document(row["id"], None, None, text and text[slice(*span)])
+    key, kept_span = kept_key(row), (row["kept_start"] or 0, row["kept_end"] or 0)
+    kept_text = None if key is None else texts.get(key)
+    kept = Document(row["kept_id"] or "?", None, None, kept_text and kept_text[slice(*kept_span)])
+    example = compare_documents(title, own, kept, roles=("Removed from", "In"))
+    example = replace(example, places=(cite(*span), cite(*kept_span)))
     return example if text is None else with_context(example, 0, text, span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +12,15 @@ import pyarrow.compute as pc
 
 from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
-from neardup.reports.charts import Caption, Chart, banding_chart, bars, similarity_chart
-from neardup.reports.examples import Document, choose_rows, compare_documents
+from neardup.reports.charts import Chart, banding_chart, bars_by_file, similarity_chart
+from neardup.reports.examples import Document, Example, choose_rows, compare_documents
 from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section
 from neardup.reports.text import excerpt, percent, shortened
 from neardup.runs.progress import counted
-from neardup.tables import Floats, Int64s
+from neardup.tables import Bools, Floats, Int64s
 
 # Rows of the list of removed documents, and clusters that are listed and shown with their text.
 _MOST_REMOVED, _MOST_CLUSTERS, _MOST_OPENINGS = 20_000, 500, 12
-# Files of the chart.
-_MOST_BARS = 12
 _COLUMNS = ("id", "file", "row", "similarity", "exact_copy", "kept_in", "kept_id", "kept_file")
 
 _OPTIONS = (
@@ -53,7 +51,7 @@ class RemovedTable:
 
     table: pa.Table
     similarities: Floats
-    is_copy: np.ndarray[Any, np.dtype[np.bool_]]
+    is_copy: Bools
 
     @classmethod
     def read(cls, rows: TableRows) -> RemovedTable:
@@ -111,38 +109,22 @@ def dedup_report(
     """
     n_removed, n_in = summary["documents_removed"], summary["documents_in"]
     headline = f"{n_removed:,} of {counted(n_in, 'document')} removed"
-    if not n_in:
-        headline = "No document read"
-    chosen = removed.examples()
-    examples = []
-    roles = ("Removed", "Stays")
-    for row, removal in removals.items():
-        known = removal.similarity is not None
-        title = f"{chosen[row]}: similarity " + (
-            f"{removal.similarity:.4f}" if known else "unknown"
-        )
-        a, b = removal.first, removal.second
-        note = ""
-        if b.text is None and a.text is not None:
-            note = removal.no_text or "the text is in the other collection, which --against names"
-        example = compare_documents(title, a, b, roles=roles, note=note, is_code=is_code(summary))
-        examples.append(example)
+    titles = removed.examples()
+    examples = [_example(titles[row], each, summary) for row, each in removals.items()]
     lacks = bool(examples) and not any(each.differences.a for each in examples)
     similarities = similarity_chart(
         removed.similarities[~removed.is_copy], summary["threshold"], "near-duplicates"
     )
-    clusters = removed.clusters()
     n_clusters = int((sizes > 1).sum())
+    nothing = "No document was removed."
     sections = [
-        Section("files", "By file", charts=_by_file_chart(summary), tables=[_by_file(summary)]),
+        _by_file(summary),
         Section(
             "examples",
             "Examples, from the least similar to certain",
             "Words that only one of the two texts has are marked.",
             examples=[] if lacks else examples,
-            nothing="No text is shown: only ids of the documents are known."
-            if lacks
-            else "No document was removed.",
+            nothing="No text is shown: only ids of the documents are known." if lacks else nothing,
         ),
         Section(
             "similarities",
@@ -155,13 +137,13 @@ def dedup_report(
             "Clusters",
             f"{counted(n_clusters, 'cluster')} of two or more documents; the other "
             f"{len(sizes) - n_clusters:,} documents have no duplicate.",
-            tables=[_list_clusters(clusters, n_clusters, openings)] if len(clusters) else [],
+            tables=[_list_clusters(removed, n_clusters, openings)] if n_removed else [],
         ),
         Section(
             "removed",
             "Removed documents",
             tables=[_list_removed(removed)] if n_removed else [],
-            nothing="No document was removed.",
+            nothing=nothing,
         ),
         options_section(summary, _OPTIONS),
     ]
@@ -169,11 +151,23 @@ def dedup_report(
         "Read the least similar examples: if they are not duplicates, raise `--threshold`; if they "
         "are, a lower one finds more. `neardup explain FOLDER ID` answers for one document."
     )
-    if not n_removed:
-        step = "A lower `--threshold` finds less similar documents."
-    sentences = [f"{_rule(summary)} {_kept(summary)}", *_left_out(summary)]
-    facts = _facts(summary)
-    return Report("deduplication", headline, sentences, facts, sections, next_step=step)
+    return Report(
+        "deduplication",
+        headline if n_in else "No document read",
+        list(_sentences(summary)),
+        _facts(summary),
+        sections,
+        next_step=step if n_removed else "A lower `--threshold` finds less similar documents.",
+    )
+
+
+def _example(title: str, removal: Removal, summary: Mapping[str, Any]) -> Example:
+    known = "unknown" if removal.similarity is None else f"{removal.similarity:.4f}"
+    a, b, note = removal.first, removal.second, ""
+    if b.text is None and a.text is not None:
+        note = removal.no_text or "the text is in the other collection, which --against names"
+    title, roles = f"{title}: similarity {known}", ("Removed", "Stays")
+    return compare_documents(title, a, b, roles=roles, note=note, is_code=is_code(summary))
 
 
 def _facts(summary: Mapping[str, Any]) -> list[Fact]:
@@ -181,64 +175,51 @@ def _facts(summary: Mapping[str, Any]) -> list[Fact]:
     facts = [
         Fact(f"{summary['documents_in']:,}", "documents read"),
         Fact(f"{summary['documents_kept']:,}", "stay", "kept"),
+        Fact(f"{copies:,}", "removed as exact copies", "gone"),
+        Fact(f"{n_removed - copies:,}", "removed as near-duplicates", "gone"),
     ]
-    facts.append(Fact(f"{copies:,}", "removed as exact copies", "gone"))
-    facts.append(Fact(f"{n_removed - copies:,}", "removed as near-duplicates", "gone"))
     if summary.get("against_documents"):
         n = summary["removed_for_against"]
         facts.append(Fact(f"{n:,}", "of these for the other collection", "gone"))
     return facts
 
 
-def _by_file(summary: Mapping[str, Any]) -> Table:
+def _by_file(summary: Mapping[str, Any]) -> Section:
     """List documents read and removed per file, most removed first."""
     counts, others = summary["by_file"]["counts"], summary["by_file"]["others"]
     rows: list[Sequence[Cell]] = []
+    drawn: list[tuple[str, Sequence[int]]] = []
     for each in sorted(counts, key=lambda row: -row["documents_removed"]):
-        n_in, n = each["documents_in"], each["documents_removed"]
-        name = shortened(str(each["file"] or "(no file)"))
+        n_in, n, copies = each["documents_in"], each["documents_removed"], each["exact_copies"]
+        name = str(each["file"] or "(no file)")
         share = percent(n / n_in if n_in else 0.0)
-        rows.append((name, n_in, n_in - n, n, each["exact_copies"], share))
+        rows.append((shortened(name), n_in, n_in - n, n, copies, share))
+        drawn.append((name, (n_in - n, n - copies, copies)))
     note = ""
     if others:
         note = (
             f"{counted(others['groups'], 'more file')}: {others['documents_removed']:,} of "
             f"{counted(others['documents_in'], 'document')} removed."
         )
+    charts: list[Chart] = []
+    if len(rows) > 1:
+        parts = {"stay": "kept", "near-duplicates": "gone", "exact copies": "other"}
+        description = "Documents that stay and that were removed."
+        charts = [bars_by_file("Documents by file", description, parts, drawn)]
     head = ("file", "read", "stay", "removed", "exact copies", "share removed")
-    return Table("Documents by file, most removed first", head, rows, note)
-
-
-def _by_file_chart(summary: Mapping[str, Any]) -> list[Chart]:
-    rows = sorted(summary["by_file"]["counts"], key=lambda row: -row["documents_removed"])
-    if len(rows) < 2:
-        return []
-    parts = {"stay": "kept", "near-duplicates": "gone", "exact copies": "other"}
-    drawn = []
-    for each in rows[:_MOST_BARS]:
-        copies = each["exact_copies"]
-        n = each["documents_removed"]
-        drawn.append((str(each["file"]), (each["documents_in"] - n, n - copies, copies)))
-    description = "Documents that stay and that were removed."
-    if len(rows) > _MOST_BARS:
-        description += f" The {_MOST_BARS} files with most removed are drawn."
-    return [bars(Caption("files-chart", "Documents by file", description), parts, drawn)]
+    table = Table("Documents by file, most removed first", head, rows, note)
+    return Section("files", "By file", charts=charts, tables=[table])
 
 
 def _list_clusters(
-    clusters: pa.Table, n_clusters: int, openings: Mapping[int, str | None]
+    removed: RemovedTable, n_clusters: int, openings: Mapping[int, str | None]
 ) -> Table:
     rows: list[Sequence[Cell]] = []
-    for each in clusters.to_pylist():
+    for each in removed.clusters().to_pylist():
         where = "" if each["kept_in"] == "input" else f" ({each['kept_in']})"
-        rows.append(
-            (
-                shortened(str(each["kept_id"])) + where,
-                each["row_count"] + 1,
-                each["similarity_min"],
-                excerpt(openings.get(each["row_min"]) or "", 160),
-            )
-        )
+        name = shortened(str(each["kept_id"])) + where
+        opening = excerpt(openings.get(each["row_min"]) or "", 160)
+        rows.append((name, each["row_count"] + 1, each["similarity_min"], opening))
     head = ("stays", "documents", "least similarity", "beginning of the text")
     left = n_clusters - len(rows)
     note = f"{counted(left, 'smaller cluster')} are in clusters.parquet." if left > 0 else ""
@@ -248,55 +229,42 @@ def _list_clusters(
 def _list_removed(removed: RemovedTable) -> Table:
     order = np.lexsort((removed.similarities, removed.is_copy))[:_MOST_REMOVED]
     some = removed.table.take(pa.array(order))
-    columns = [
-        *(as_text(some[name]).to_pylist() for name in ("id", "file")),
-        some["row"].to_pylist(),
-        [None if np.isnan(s) else float(s) for s in removed.similarities[order].tolist()],
-        ["exact copy" if copy else "" for copy in removed.is_copy[order].tolist()],
-        *(as_text(some[name]).to_pylist() for name in ("kept_id", "kept_file")),
-    ]
-    rows = [
-        tuple(shortened(cell) if isinstance(cell, str) else cell for cell in row)
-        for row in zip(*columns, strict=True)
-    ]
+    own, file, kept, kept_file = (
+        [name and shortened(name) for name in as_text(some[column]).to_pylist()]
+        for column in ("id", "file", "kept_id", "kept_file")
+    )
+    similarities = [None if np.isnan(s) else s for s in removed.similarities[order].tolist()]
+    copies = ["exact copy" if copy else "" for copy in removed.is_copy[order].tolist()]
+    columns = own, file, some["row"].to_pylist(), similarities, copies, kept, kept_file
     head = ("removed", "file", "row", "similarity", "copy", "stays", "file of it")
-    left = len(removed.table) - len(rows)
+    left = len(removed.table) - len(order)
     note = f"{left:,} more are in removed.parquet." if left else ""
+    rows = list(zip(*columns, strict=True))
     return Table("Removed documents, the least similar first", head, rows, note)
 
 
-_UNITS = {name: name for name in ("words", "characters", "bytes")} | {"whitespace": "words"}
-
-_SHARED = {
-    "jaccard": "of all {many} in either text, at least {share} are in both",
-    "dice": "of the {many} of both texts, at least {share} are common",
-    "containment": "at least {share} of the {many} of the removed document are in the other",
-    "max-containment": "at least {share} of the {many} of the shorter text are in the other",
-    "weighted-jaccard": "at least {share} of the weight of all {many} is in both",
-}
-
-
-def _rule(summary: Mapping[str, Any]) -> str:
-    threshold, measure = summary["threshold"], summary["measure"]
-    scheme = summary["scheme"]
-    many = _UNITS.get(scheme["tokenizer"], "tokens")
-    if scheme["ngram"] > 1:
-        many = f"runs of {scheme['ngram']} {many}"
-    shared = _SHARED.get(measure, "{many} are compared by {measure}")
-    shared = shared.format(many=many, share=f"{100 * threshold:.10g} %", measure=measure)
+def _sentences(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the rule, and documents that it does not remove."""
+    scheme, keep = summary["scheme"], summary["keep"]
     how = "A document was removed if it is similar to one that stays"
     if summary["clusters"] == "components":
         how = "Of documents that similar ones connect, one stays"
-    return f"{how}: {shared} ({measure} of at least {threshold:g})."
-
-
-def _kept(summary: Mapping[str, Any]) -> str:
-    keep = summary["keep"]
-    rule = "the first one" if keep == "first" else f"the {keep} one"
-    if ":" in keep or "," in keep:
-        rule = f"the one by {keep}"
-    against = " Documents of the other collection always stay."
-    return f"Of similar documents {rule} stays." + against * bool(summary.get("against_documents"))
+    kept = f"the {keep} one" if keep in ("longest", "shortest") else f"the one by {keep}"
+    yield (
+        f"{how}: {summary['measure']} of at least {summary['threshold']:g} over "
+        f"{scheme['tokenizer']} {scheme['ngram']}-grams. Of similar documents "
+        f"{'the first one' if keep == 'first' else kept} stays."
+        + " Documents of the other collection always stay."
+        * bool(summary.get("against_documents"))
+    )
+    if n := summary.get("filtered_rows"):
+        yield f"{counted(n, 'row')} did not meet `--where` and are not counted."
+    if n := summary.get("empty_documents"):
+        yield f"{counted(n, 'document')} without text stayed."
+    if n := summary.get("short_documents"):
+        yield f"{counted(n, 'document')} shorter than a shingle match equal texts only."
+    if n := summary.get("skipped_rows", 0) + summary.get("against_skipped_rows", 0):
+        yield f"{counted(n, 'bad row')} were skipped; the summary lists them."
 
 
 def _recall(summary: Mapping[str, Any]) -> str:
@@ -310,17 +278,4 @@ def _recall(summary: Mapping[str, Any]) -> str:
     if audit and audit["recall"] is not None:
         low, high = (percent(each) for each in audit["interval"])
         found += f" The audit found {percent(audit['recall'])} of all pairs ({low} to {high})."
-    return found
-
-
-def _left_out(summary: Mapping[str, Any]) -> list[str]:
-    found = []
-    if n := summary.get("filtered_rows"):
-        found.append(f"{counted(n, 'row')} did not meet `--where` and are not counted.")
-    if n := summary.get("empty_documents"):
-        found.append(f"{counted(n, 'document')} without text stayed.")
-    if n := summary.get("short_documents"):
-        found.append(f"{counted(n, 'document')} shorter than a shingle match equal texts only.")
-    if n := summary.get("skipped_rows", 0) + summary.get("against_skipped_rows", 0):
-        found.append(f"{counted(n, 'bad row')} were skipped; the summary lists them.")
     return found

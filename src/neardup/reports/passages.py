@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -191,13 +191,18 @@ def passage_report(
 
     ``texts`` are available documents by number, and ``advice`` is the next step without any.
     """
-    names = _Names(passages, texts)
     pairs, n, summary = passages.pairs, len(passages), passages.summary
-    examples = [_example(names, *each) for each in passages.examples().items()]
+    chosen = passages.examples()
+    examples = [
+        _example(passages, row, title, sides)
+        for (row, title), sides in zip(
+            chosen.items(), _show(passages, texts, list(chosen)), strict=True
+        )
+    ]
     examples = [each for each in examples if each.differences.a]
     chart = similarity_chart(passages.similarities, summary.get("threshold"), "passages")
     sections = [
-        _pairs(names, passages.shares(texts) if texts else []),
+        _pairs(passages, _names_of(passages, texts), passages.shares(texts) if texts else []),
         Section(
             "examples",
             "Examples, from the least similar to certain",
@@ -205,138 +210,134 @@ def passage_report(
             examples=examples,
             nothing=advice if n else "",
         ),
-        Section("passages", "All passages", tables=[_list_passages(names)] if n else []),
+        Section("passages", "All passages", tables=[_list_passages(passages, texts)] if n else []),
         Section("figures", "Similarities", charts=[chart] if chart else []),
         options_section(summary, _OPTIONS),
     ]
+    headline = f"{counted(n, 'shared passage')} in {counted(len(pairs), 'pair')} of documents"
     step = "Read the least similar examples: if they are chance, raise `--threshold`."
-    headline = "No shared passages"
-    if n:
-        of = counted(len(pairs), "pair")
-        headline = f"{counted(n, 'shared passage')} in {of} of documents"
     if "queries" in summary:
         n_queries = counted(summary["queries"], "query", "queries")
         headline = f"{len(np.unique(passages.queries)):,} of {n_queries} found"
         step += " `neardup drop --named-in TABLE` removes the documents that have one."
+    elif not n:
+        headline = "No shared passages"
+    if not n:
+        step = "A smaller `--min-tokens` finds shorter passages, a lower `--threshold` edited ones."
+    elif not examples:
+        step = advice
     facts = [
         Fact(f"{n:,}", "passages"),
         Fact(f"{len(pairs):,}", "pairs of documents"),
         Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with one"),
         Fact(f"{int(pairs.shared.sum()):,}", "characters in passages, of the longer side"),
     ]
-    if not n:
-        step = "A smaller `--min-tokens` finds shorter passages, a lower `--threshold` edited ones."
-    elif not examples:
-        step = advice
-    return Report("shared passages", headline, [_rule(summary)], facts, sections, next_step=step)
-
-
-class _Names:
-    """Documents and passages as the page writes them."""
-
-    def __init__(self, passages: PassageTable, texts: Mapping[int, FoundText]) -> None:
-        self.passages, self.texts = passages, texts
-        ids = passages.ids.to_pylist()
-        self.names = [shortened(each or '""') for each in ids]
-        known, counts = np.unique(ids, return_counts=True)
-        repeated = set(known[counts > 1].tolist())
-        for number, found in texts.items():
-            if ids[number] in repeated:
-                self.names[number] += f" in {found.file}"
-
-    def text(self, side: str, row: int) -> str | None:
-        p = self.passages
-        whole = self.texts.get(int((p.queries if side == "query" else p.docs)[row]))
-        if whole is not None:
-            return whole.text[self.span(side, row)]
-        if f"{side}_text" in p.table.column_names:
-            text: str | None = p.table[f"{side}_text"][row].as_py()
-            return text
-        return None
-
-    def span(self, side: str, row: int) -> slice:
-        p = self.passages.table
-        return slice(p[f"{side}_start"][row].as_py(), p[f"{side}_end"][row].as_py())
-
-    def place(self, side: str, row: int) -> str:
-        """Write a passage's place, with its citation if known."""
-        span, name, table = self.span(side, row), f"{side}_place", self.passages.table
-        cited = table[name][row].as_py() if name in table.column_names else None
-        return cite(span.start, span.stop, cited)
-
-
-def _rule(summary: Mapping[str, Any]) -> str:
     threshold, tokens = (summary.get(name) for name in ("threshold", "min_tokens"))
-    if threshold is None or tokens is None:
-        return "A passage is a stretch of text in two documents that may have been edited."
-    return (
-        f"A passage is a stretch of at least {tokens:,} tokens in one of two documents with a "
-        f"similarity of at least {threshold:g}. Shorter or less similar stretches are not here."
-    )
+    rule = "A passage is a stretch of text in two documents that may have been edited."
+    if threshold is not None and tokens is not None:
+        rule = (
+            f"A passage is a stretch of at least {tokens:,} tokens in one of two documents with a "
+            f"similarity of at least {threshold:g}. Shorter or less similar stretches are not here."
+        )
+    return Report("shared passages", headline, [rule], facts, sections, next_step=step)
 
 
-def _pairs(names: _Names, shares: Sequence[Floats]) -> Section:
-    passages, pairs = names.passages, names.passages.pairs
-    rows: list[Sequence[Cell]] = []
-    for k in range(min(len(pairs), _MOST_PAIRS)):
-        a, b = int(pairs.queries[k]), int(pairs.docs[k])
-        figures = int(pairs.n_passages[k]), int(pairs.shared[k]), float(pairs.best[k])
-        of_both = ["" if np.isnan(each[k]) else percent(float(each[k])) for each in shares]
-        rows.append((names.names[a], names.names[b], *figures, *of_both))
+def _names_of(passages: PassageTable, texts: Mapping[int, FoundText]) -> list[str]:
+    """Return the documents' names, with files if ids are repeated."""
+    ids = passages.ids.to_pylist()
+    names = [shortened(each or '""') for each in ids]
+    known, counts = np.unique(ids, return_counts=True)
+    repeated = set(known[counts > 1].tolist())
+    for number, found in texts.items():
+        if ids[number] in repeated:
+            names[number] += f" in {found.file}"
+    return names
+
+
+class _Shown(NamedTuple):
+    """One side of a passage: its document, and its text if known."""
+
+    name: str
+    document: FoundText | None
+    span: tuple[int, int]
+    text: str | None
+    place: str
+
+
+def _show(
+    passages: PassageTable, texts: Mapping[int, FoundText], rows: Sequence[int]
+) -> list[list[_Shown]]:
+    """Return both sides of some passages."""
+    names, shown = _names_of(passages, texts), []
+    listed = passages.table.take(pa.array(rows, pa.int64())).to_pylist()
+    for row, values in zip(rows, listed, strict=True):
+        sides = []
+        for side, numbers in (("query", passages.queries), ("doc", passages.docs)):
+            document = texts.get(int(numbers[row]))
+            span = values[f"{side}_start"], values[f"{side}_end"]
+            text = values.get(f"{side}_text") if document is None else document.text[slice(*span)]
+            place = cite(*span, values.get(f"{side}_place"))
+            sides.append(_Shown(names[numbers[row]], document, span, text, place))
+        shown.append(sides)
+    return shown
+
+
+def _pairs(passages: PassageTable, names: Sequence[str], shares: Sequence[Floats]) -> Section:
+    pairs = passages.pairs
+    first, second, weights = pairs.queries, pairs.docs, pairs.shared
+    columns: list[Sequence[Cell]] = [
+        [names[number] for number in numbers[:_MOST_PAIRS].tolist()] for numbers in (first, second)
+    ]
+    figures = (pairs.n_passages, pairs.shared, pairs.best)
+    columns += [each[:_MOST_PAIRS].tolist() for each in figures]
+    for share in shares:
+        listed = share[:_MOST_PAIRS].tolist()
+        columns.append(["" if np.isnan(each) else percent(each) for each in listed])
     head = ["first", "second", "passages", "characters", "best similarity"]
     head += ["of the first", "of the second"] * bool(shares)
+    rows = list(zip(*columns, strict=True))
     left = len(pairs) - len(rows)
     note = f"{left:,} pairs that share less are in the table." if left else ""
     tables = [Table("Pairs of documents that share most", head, rows, note)] if rows else []
-    first, second, weights = pairs.queries, pairs.docs, pairs.shared
     if passages.is_one:
         off = first != second
         weights = np.concatenate([weights, weights[off]])
-        first, second = (
-            np.concatenate([first, second[off]]),
-            np.concatenate([second, first[off]]),
-        )
+        sides = (first, second[off]), (second, first[off])
+        first, second = (np.concatenate(each) for each in sides)
     titles = ("first document", "second document")
-    chart = matrix_of_pairs((first, second), weights, names.names, titles)
+    chart = matrix_of_pairs((first, second), weights, names, titles)
     charts = [chart] if chart else []
     nothing = "No two documents share a passage."
     return Section("pairs", "Who shares with whom", "", charts, tables, nothing=nothing)
 
 
-def _list_passages(names: _Names) -> Table:
-    passages = names.passages
+def _list_passages(passages: PassageTable, texts: Mapping[int, FoundText]) -> Table:
     order = np.argsort(-passages.lengths, kind="stable")[:_MOST_PASSAGES].tolist()
     most = min(_MOST_OF_ONE, max(_LEAST_OF_ONE, _MOST_CHARACTERS // (2 * max(len(order), 1))))
     rows: list[Sequence[Cell]] = []
-    for row in order:
-        sides: list[Cell] = []
-        for side, numbers in (("query", passages.queries), ("doc", passages.docs)):
-            text = names.text(side, row)
-            shown = "" if text is None else text[:most] + " …" * (len(text) > most)
-            sides += [f"{names.names[numbers[row]]}, {names.place(side, row)}", shown]
-        similarity = passages.similarities[row]
-        value = None if np.isnan(similarity) else float(similarity)
-        rows.append((*sides, int(passages.lengths[row]), value))
+    for row, sides in zip(order, _show(passages, texts, order), strict=True):
+        cells: list[Cell] = []
+        for side in sides:
+            text = side.text or ""
+            cells += [f"{side.name}, {side.place}", text[:most] + " …" * (len(text) > most)]
+        similarity = float(passages.similarities[row])
+        value = None if np.isnan(similarity) else similarity
+        rows.append((*cells, int(passages.lengths[row]), value))
     head = ("first", "its text", "second", "its text", "characters", "similarity")
     left = len(passages) - len(rows)
     note = f"{left:,} shorter passages are in the table." if left else ""
     return Table("Passages, the longest first", head, rows, note)
 
 
-def _example(names: _Names, row: int, title: str) -> Example:
-    p = names.passages
-    similarity = p.similarities[row]
+def _example(passages: PassageTable, row: int, title: str, sides: Sequence[_Shown]) -> Example:
+    similarity = passages.similarities[row]
     title += "" if np.isnan(similarity) else f": similarity {similarity:.4f}"
-    numbers = int(p.queries[row]), int(p.docs[row])
-    found = [names.texts.get(number) for number in numbers]
-    documents = [
-        Document(names.names[number], each and each.file, None, names.text(side, row))
-        for number, each, side in zip(numbers, found, ("query", "doc"), strict=True)
-    ]
-    example = compare_documents(title, *documents)
-    places = names.place("query", row), names.place("doc", row)
-    example = replace(example, places=places, are_equals=True)
-    if "queries" not in p.summary or found[1] is None:
+    a, b = (
+        Document(each.name, each.document and each.document.file, None, each.text) for each in sides
+    )
+    example = compare_documents(title, a, b)
+    example = replace(example, places=(sides[0].place, sides[1].place), are_equals=True)
+    whole = sides[1].document
+    if "queries" not in passages.summary or whole is None:
         return example
-    span = names.span("doc", row)
-    return with_context(example, 1, found[1].text, (span.start, span.stop))
+    return with_context(example, 1, whole.text, sides[1].span)

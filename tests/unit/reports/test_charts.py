@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 
 from neardup.reports.charts import (
     _WIDTH,
-    Caption,
-    Mark,
-    _Scale,
-    bars,
-    curves,
-    histogram,
-    matrix,
+    banding_chart,
+    bars_by_file,
     matrix_of_pairs,
     similarity_chart,
+    ticks_of,
 )
 from neardup.reports.text import shortened
 from tests.each import each_of
@@ -36,42 +32,31 @@ def drawn(chart, tag, kind=""):
     return [dict(each.attrib) | {"title": each.findtext("title")} for each in found]
 
 
-def a_histogram():
-    bins, titles = ([0.8, 0.9, 1.0], [30, 10]), ("similarity", "documents")
-    return histogram(Caption("h", HOSTILE, HOSTILE), bins, titles)
-
-
-def test_histogram__heights_are_counts():
-    first, second = drawn(a_histogram(), "rect", "bar")
+def test_similarity_chart__heights_are_counts():
+    chart = similarity_chart(np.array([0.85] * 30 + [0.95] * 10), 0.0, HOSTILE)
+    first, second = drawn(chart, "rect", "bar")
     assert float(first["height"]) == pytest.approx(3 * float(second["height"]), abs=0.05)
-    assert (first["title"], second["title"]) == ("0.8 to 0.9: 30", "0.9 to 1: 10")
-    assert a_histogram().rows == [("0.8 to 0.9", "30"), ("0.9 to 1", "10")]
-    below, *marks = drawn(a_histogram(), "line", "axis")
+    assert (first["title"], second["title"]) == ("0.85 to 0.9: 30", "0.95 to 1: 10")
+    below, *marks = drawn(chart, "line", "axis")
     assert {float(mark["y1"]) for mark in marks} == {float(below["y1"])}
     assert {float(mark["y2"]) for mark in marks} == {float(below["y1"]) + 4}
 
 
-def test_curves__points_and_mark():
-    chart = curves(
-        Caption("c", HOSTILE, "d"),
-        {"one": [(0, 0), (0.5, 0.5), (1, 1)], "two": [(0, 1), (1, 0)]},
-        ("x", "y"),
-        Mark(0.5, "middle"),
-    )
-    path = drawn(chart, "path", "line")[0]["d"]
-    middle = path.split(" L")[1].split()
+def test_banding_chart__points_and_mark():
+    summary = {"bands": 16, "rows": 6, "measure": "jaccard", "threshold": 0.8}
+    chart = banding_chart(summary)
+    points = [point.split() for point in drawn(chart, "path", "line")[0]["d"][1:].split(" L")]
     [line] = drawn(chart, "line", "mark-line")
-    assert line["x1"] == line["x2"] == middle[0]
-    assert chart.head == ("x", "one", "two")
-    assert chart.rows[1] == ("0.5", "0.5000", "")
+    assert line["x1"] == line["x2"] == points[80][0]
+    heights = [float(y) for _, y in points]
+    assert heights == sorted(heights, reverse=True)
+    assert chart.rows[80] == ("0.8", f"{1 - (1 - 0.8**6) ** 16:.4f}")
+    assert banding_chart(summary | {"bands": None}) is None
 
 
 def test_bars__lengths_are_counts():
-    chart = bars(
-        Caption("b", "t", "d"),
-        {"kept": "kept", "removed": "gone"},
-        [(HOSTILE, (30, 10)), ("b", (0, 0))],
-    )
+    rows = [(HOSTILE, (30, 10)), ("b", (0, 0))]
+    chart = bars_by_file("t", "d", {"kept": "kept", "removed": "gone"}, rows)
     kept, gone = drawn(chart, "rect", "bar")[2:]
     assert float(kept["width"]) + float(gone["width"]) == pytest.approx(_WIDTH - 4, abs=0.05)
     assert float(kept["width"]) == pytest.approx(3 * float(gone["width"]), abs=0.05)
@@ -79,8 +64,9 @@ def test_bars__lengths_are_counts():
 
 
 def test_matrix__is_darker_where_it_is_more():
-    labels = ["a", HOSTILE], ["x", "y"]
-    chart = matrix(Caption("m", "t", "d"), labels, [[0, 1], [5, 100]], ("r", "c"))
+    sides = np.array([0, 1, 1]), np.array([2, 1, 2])
+    names = ["a", HOSTILE, "y"]
+    chart = matrix_of_pairs(sides, np.array([1, 5, 100]), names, ("r", "c"))
     cells = drawn(chart, "rect", "cell")
     shades = [float(cell["fill-opacity"]) for cell in cells]
     assert shades == sorted(shades)
@@ -92,7 +78,7 @@ def test_matrix__is_darker_where_it_is_more():
 @given(st.floats(0, 1e9), st.floats(0, 1e9))
 def test_ticks__are_round_and_within(one, other):
     low, high = sorted((one, other))
-    found = _Scale(low, high, 0, 100).ticks(6)
+    found = ticks_of(low, high, 6)
     assert len(found) <= 9
     assert found == sorted(set(found))
     slack = 1e-6 * max(high - low, 1)
@@ -109,9 +95,7 @@ def test_similarity_chart__counts_and_threshold():
     counts = {label: count for label, count in figures(chart).items() if count}
     assert counts == {"0.8 to 0.805": 2, "0.805 to 0.81": 1, "0.99 to 0.995": 1, "0.995 to 1": 1}
     assert "threshold 0.8" in chart.svg
-    assert chart.caption.description.startswith(
-        "5 pairs; half of them have a similarity of 0.805 or more"
-    )
+    assert chart.description.startswith("5 pairs; half of them have a similarity of 0.805 or more")
     assert similarity_chart(np.array([np.nan]), 0.8, "pairs") is None
 
 
@@ -133,7 +117,7 @@ def test_matrix_of_pairs__the_heaviest():
     sides, names = (np.arange(n), np.zeros(n, np.int64)), [str(k) for k in range(n)]
     chart = matrix_of_pairs(sides, np.arange(n), names, ("a", "b"))
     assert [row[0] for row in chart.rows] == [str(k) for k in range(36, 60)]
-    assert "Only the 24" in chart.caption.description
+    assert "Only the 24" in chart.description
     assert matrix_of_pairs((sides[0][:1],) * 2, np.ones(1), names, ("a", "b")) is None
 
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from neardup.errors import OutputExistsError
-from neardup.reports.charts import Caption, bars
+from neardup.reports.charts import bars_by_file
 from neardup.reports.examples import Document, compare_documents
 from neardup.reports.page import Fact, Report, Section, Table, data_block, prose
 
@@ -32,7 +32,7 @@ def page_of(text: str) -> Report:
                 "one",
                 text,
                 text,
-                [bars(Caption("b", text, text), {text: "kept"}, [(text, (3,))])],
+                [bars_by_file(text, text, {text: "kept"}, [(text, (3,))])],
                 [Table(text, (text, "n", "s", "x"), rows, text)],
                 examples=[compare_documents(text, *documents, note=text)],
             ),

@@ -124,10 +124,10 @@ def test_report_of_dedup__of_next_to_nothing(
     [
         ({"method": "exact"}, "All documents were compared exactly"),
         ({"clusters": "components"}, "Of documents that similar ones connect, one stays"),
-        ({"measure": "containment", "threshold": "0.6"}, "of the removed document are in the"),
+        ({"measure": "containment", "threshold": "0.6"}, "containment of at least 0.6"),
         ({"measure": "containment", "keep": "longest"}, "the longest one stays"),
-        ({"measure": "weighted-jaccard"}, "of the weight of all"),
-        ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
+        ({"measure": "weighted-jaccard"}, "weighted-jaccard of at least 0.7"),
+        ({"tokenizer": "characters", "ngram": 9}, "characters 9-grams"),
         ({"measure": "cosine"}, "cosine of at least 0.7"),
         ({"audit": 5}, "The audit found "),
     ],
