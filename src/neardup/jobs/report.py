@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,7 +20,7 @@ from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
 from neardup.options.choices import ColumnNames, Data, DataOrIndex
 from neardup.options.documents import ReportOptions, ReviewOptions
-from neardup.options.groups import ReadOptions, RunOptions
+from neardup.options.groups import AgainstOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.outputs.tables import TableRows, read_summary
 from neardup.reading.sign import columns_there, where_to_have
@@ -102,19 +101,6 @@ def report(
         return make_report(result, own, other, options, runner)
 
 
-@dataclass(frozen=True)
-class _Given:
-    data: ReadCollection | None
-    against: ReadCollection | None
-
-    def check_only(self, result: str, *names: str) -> None:
-        """Raise if an argument has no effect on this report."""
-        for name in ("data", "against"):
-            if getattr(self, name) is not None and name not in names:
-                message = f"{name} has no effect on a report of {result}; leave it out"
-                raise InvalidParameterError(message, name)
-
-
 def make_report(
     result: Any,
     own: Sequence[Source] | None,
@@ -123,65 +109,77 @@ def make_report(
     runner: Runner,
 ) -> Report:
     """Make the page of a result, with arguments of ``report``."""
-    given = _Given(
-        None if own is None else ReadCollection(own, columns_of(options), options.skip_bad),
-        None
-        if other is None
-        else ReadCollection(other, other_columns_of(options), options.skip_bad),
-    )
     options.check_other("against", is_given=other is not None)
+    data, against = _collections(own, other, options)
     with runner.stage("report"):
-        if isinstance(result, DeduplicationResult):
-            given.check_only("a deduplication in memory, which has its documents")
+        if isinstance(result, DeduplicationResult | CutResult):
+            _refuse("a result in memory, which has its documents", data=data, against=against)
             documents, others = collections_of(result)
-            against = None
             if others.sources and result.summary.get("against_documents"):
                 against = ReadCollection.of_catalogue(others)
-            return report_of_dedup(outcome_of(result), runner, against)
-        if isinstance(result, CutResult):
-            given.check_only("a cut in memory, which has its documents")
-            documents, others = collections_of(result)
+            if isinstance(result, DeduplicationResult):
+                return _report_of_dedup(outcome_of(result), against, runner)
             rows = TableRows.of_reader(
                 lambda: tables_of(result)["removed.parquet"], result.summary["spans"]
             )
-            against = None
-            if result.summary["against_documents"]:
-                against = ReadCollection.of_catalogue(others)
-            inputs = ReadCollection.of_catalogue(documents)
-            return _report_of_cut(rows, result.summary, _Given(inputs, against), runner)
+            cut = CutTable.read(rows, result.summary)
+            return _report_of_cut(cut, ReadCollection.of_catalogue(documents), against, runner)
         if isinstance(result, Result):
             # The passages are the evidence, also for pairs of documents.
             table = result.passages if isinstance(result, PassageResult) else result.table
-            name = type(result).__name__
-            return report_of_table(TableRows.of_table(table), result.summary, given, name, runner)
-        return _report_of_path(result, given, runner)
+            rows, summary, name = TableRows.of_table(table), result.summary, type(result).__name__
+        else:
+            is_path = isinstance(result, str | Path)
+            kind = kind_of_folder(str(result)) if is_path else None
+            if kind == "cut":
+                removed = open_written(f"{result}/removed.parquet")
+                cut = CutTable.read(removed, read_summary(str(result))[1])
+                return _report_of_cut(cut, data, against, runner)
+            if kind is not None:
+                _refuse("a folder of dedup, which has its documents", data=data)
+                return _report_of_dedup(open_output(result), against, runner)
+            name = str(result) if is_path else "the table"
+            if is_path and Path(result).is_dir():
+                message = (
+                    "the folder is not an output of dedup or cut, which has a summary.json; name "
+                    "such a folder, or a table that pairs, estimate, align or search has written"
+                )
+                raise InvalidInputError(message, path=name)
+            rows, summary = open_table(result, runner)
+        _keep_apart(rows, own, other)
+        if kind_of_table(rows.schema.names, name) == "passages":
+            passages = read_passages(rows, summary, has_other=against is not None)
+            return _report_of_passages(passages, data, against, runner)
+        pairs = read_pairs(rows, summary, True if against is not None else None, name)
+        return _report_of_pairs(pairs, data, against, runner)
 
 
-def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
-    is_path = isinstance(result, str | Path)
-    kind = kind_of_folder(str(result)) if is_path else None
-    if kind == "cut":
-        given.check_only("a cut", "data", "against")
-        rows = open_written(f"{result}/removed.parquet")
-        return _report_of_cut(rows, read_summary(str(result))[1], given, runner)
-    if kind is not None:
-        given.check_only("a folder of dedup, which has its documents", "against")
-        return report_of_dedup(open_output(result), runner, given.against)
-    name = str(result) if is_path else "the table"
-    if is_path and Path(result).is_dir():
-        message = (
-            "the folder is not an output of dedup or cut, which has a summary.json; name such a "
-            "folder, or a table that pairs, estimate, align or search has written"
-        )
-        raise InvalidInputError(message, path=name)
-    rows, summary = open_table(result, runner)
-    return report_of_table(rows, summary, given, name, runner)
+def _collections(
+    own: Sequence[Source] | None, other: Sequence[Source] | None, options: AgainstOptions
+) -> tuple[ReadCollection | None, ReadCollection | None]:
+    """Return both collections with the columns that options name."""
+    data = None if own is None else ReadCollection(own, columns_of(options), options.skip_bad)
+    if other is None:
+        return data, None
+    return data, ReadCollection(other, other_columns_of(options), options.skip_bad)
 
 
-def report_of_dedup(
-    outcome: Outcome, runner: Runner, against: ReadCollection | None = None
-) -> Report:
-    """Make the page of a deduplication, in memory or written."""
+def _keep_apart(
+    rows: TableRows, own: Sequence[Source] | None, other: Sequence[Source] | None
+) -> None:
+    if own is not None and other is not None:
+        name_apart(other, own, an_id_of_others(rows))
+
+
+def _refuse(result: str, **given: ReadCollection | None) -> None:
+    """Raise if an argument has no effect on this report."""
+    for name, value in given.items():
+        if value is not None:
+            message = f"{name} has no effect on a report of {result}; leave it out"
+            raise InvalidParameterError(message, name)
+
+
+def _report_of_dedup(outcome: Outcome, against: ReadCollection | None, runner: Runner) -> Report:
     removed = RemovedTable.read(outcome.removed)
     chosen, keepers = removed.examples(), removed.keepers()
     wanted = [*chosen, *keepers]
@@ -195,28 +193,15 @@ def report_of_dedup(
     )
 
 
-def report_of_table(
-    rows: TableRows, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
+def _report_of_pairs(
+    pairs: PairTable, data: ReadCollection | None, against: ReadCollection | None, runner: Runner
 ) -> Report:
-    """Make the page of a table of pairs or passages."""
-    if given.data is not None and given.against is not None:
-        name_apart(given.against.sources, given.data.sources, an_id_of_others(rows))
-    is_two = True if given.against is not None else None
-    if kind_of_table(rows.schema.names, name) == "passages":
-        given.check_only("passages", "data", "against")
-        passages = read_passages(rows, summary, has_other=given.against is not None)
-        return _report_of_passages(passages, given, runner)
-    given.check_only("pairs", "data", "against")
-    return _report_of_pairs(read_pairs(rows, summary, is_two, name), given, runner)
-
-
-def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
     chosen = pairs.examples()
     ids_a, ids_b = (set(pairs.ids_of(side, list(chosen))) for side in (0, 1))
-    own = {} if given.data is None else given.data.texts(ids_a | ids_b, runner)
+    own = {} if data is None else data.texts(ids_a | ids_b, runner)
     other = own
     if pairs.is_two_sided:
-        other = {} if given.against is None else given.against.texts(ids_b, runner)
+        other = {} if against is None else against.texts(ids_b, runner)
 
     def find(side: str, identifier: str) -> Document | None:
         found = (own if side == "a" else other).get(identifier)
@@ -226,31 +211,36 @@ def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
     return pairs_report(pairs, chosen, find, advice)
 
 
-def _report_of_passages(passages: PassageTable, given: _Given, runner: Runner) -> Report:
+def _report_of_passages(
+    passages: PassageTable,
+    data: ReadCollection | None,
+    against: ReadCollection | None,
+    runner: Runner,
+) -> Report:
     wanted, n_first = passages.wanted(), passages.n_first
-    sides = [(given.data, wanted, "INPUT")]
-    if given.against is not None:
-        of_other = given.against, wanted[wanted >= n_first], option_name("against")
-        sides = [(given.data, wanted[wanted < n_first], "INPUT"), of_other]
     texts: dict[int, FoundText] = {}
-    for collection, numbers, where in sides:
-        if collection is None:
-            continue
+    for collection, where, numbers in (
+        (data, "INPUT", wanted if against is None else wanted[wanted < n_first]),
+        (against, option_name("against"), wanted[wanted >= n_first]),
+    ):
         ids = passages.ids.take(pa.array(numbers)).to_pylist()
-        found = collection.texts(ids, runner)
+        found = {} if collection is None else collection.texts(ids, runner)
         for number, name in zip(numbers.tolist(), ids, strict=True):
             if name in found:
                 texts[number] = found[name]
-            elif number < n_first or given.against is not None:
-                message = (
-                    f"the table names documents that {where} does not have, such as {name!r}; give "
-                    f"the same inputs, {option_name('against')} and {option_name('id_column')} as "
-                    "when it was made"
-                )
-                raise InvalidInputError(message)
+            elif collection is not None and (number < n_first or against is not None):
+                raise _missing(where, name)
     _check_places(passages, texts)
     advice = _ADVICE.format("TABLE") if passages.is_one else _ADVICE_OF_TWO
     return passage_report(passages, texts, advice)
+
+
+def _missing(where: str, name: str) -> InvalidInputError:
+    message = (
+        f"the table names documents that {where} does not have, such as {name!r}; give the same "
+        f"inputs, {option_name('against')} and {option_name('id_column')} as when it was made"
+    )
+    return InvalidInputError(message)
 
 
 def _check_places(passages: PassageTable, texts: Mapping[int, FoundText]) -> None:
@@ -271,26 +261,24 @@ def _check_places(passages: PassageTable, texts: Mapping[int, FoundText]) -> Non
 
 
 def _report_of_cut(
-    rows: TableRows, summary: Mapping[str, Any], given: _Given, runner: Runner
+    cut: CutTable, data: ReadCollection | None, against: ReadCollection | None, runner: Runner
 ) -> Report:
-    cut = CutTable.read(rows, summary)
     texts: dict[Key, str] = {}
-    sides = (("input", given.data, "INPUT"), ("against", given.against, option_name("against")))
-    for side, collection, where in sides:
-        if collection is None or given.data is None or not len(cut):
+    sides = (("input", data, "INPUT"), ("against", against, option_name("against")))
+    for side, collection, where in sides if data is not None and len(cut) else ():
+        if collection is None:
             continue
-        wanted = [name for key, name in cut.wanted() if key == side]
         # An id of the other collection may really begin with the added prefix.
-        known = [ids_in_other(name) if side == "against" else (name,) for name in wanted]
-        found = collection.texts(chain.from_iterable(known), runner)
-        for name, names in zip(wanted, known, strict=True):
+        wanted = {
+            name: ids_in_other(name) if side == "against" else (name,)
+            for key, name in cut.wanted()
+            if key == side
+        }
+        found = collection.texts(chain.from_iterable(wanted.values()), runner)
+        for name, names in wanted.items():
             text = next((found[each].text for each in names if each in found), None)
             if text is None:
-                message = (
-                    f"the table names documents that {where} does not have, such as {name!r}; "
-                    f"give the same inputs and {option_name('id_column')} as for the cut"
-                )
-                raise InvalidInputError(message)
+                raise _missing(where, name)
             texts[side, name] = text
     return cut_report(cut, texts, _ADVICE.format("FOLDER"))
 
@@ -376,12 +364,15 @@ def make_review(
     if kind_of_table(rows.schema.names, name) == "passages":
         message = "the table has passages, which are not judged; review takes pairs"
         raise InvalidInputError(message, path=name)
-    if own is not None and other is not None:
-        name_apart(other, own, an_id_of_others(rows))
+    _keep_apart(rows, own, other)
     pairs = read_pairs(rows, summary, True if other is not None else None, name)
     chosen = pairs.least_similar(options.limit)
     fields, documents = _read_fields(pairs, chosen, own, other, options, runner)
-    advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
+    collections = "INPUT --against OTHER" if pairs.is_two_sided else "INPUT"
+    advice = (
+        "To see all fields, name the documents as when the pairs were found, with the same column "
+        f"of ids: `neardup review PAIRS {collections} -o PAGE.html`."
+    )
     return review_report(pairs, chosen, fields, documents, advice)
 
 
@@ -405,39 +396,35 @@ def _read_fields(
     ids_a, ids_b = (set(pairs.ids_of(side, chosen)) for side in (0, 1))
     if not pairs.is_two_sided:
         ids_a = ids_b = ids_a | ids_b
-    columns, columns_b = columns_of(options), other_columns_of(options)
-    for sources, read in ((own, columns), (other, columns_b)):
-        if sources is not None and read.id is not None:
-            _check_columns([read.id], sources, option_name(read.id_option))
+    data, against = _collections(own, other, options)
+    for each in (data, against):
+        if each is not None and each.columns.id is not None:
+            _check_columns([each.columns.id], each.sources, option_name(each.columns.id_option))
     # The texts of both sides are one field, whatever the names of their columns.
+    columns, columns_b = columns_of(options), other_columns_of(options)
     called = dict(zip(columns.texts, columns_b.texts, strict=False))
     renamed = {name_b: name for name, name_b in called.items()}
     if names is not None:
         names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
-    known_a: dict[str, dict[str, Any]] = {}
-    known_b: dict[str, dict[str, Any]] = {}
-    if own is not None:
-        known_a = ReadCollection(own, columns, options.skip_bad).rows(ids_a, names, runner)
-    if not pairs.is_two_sided:
-        known_b = known_a
-    elif other is not None:
+    known_a = {} if data is None else data.rows(ids_a, names, runner)
+    known_b = {} if pairs.is_two_sided else known_a
+    if pairs.is_two_sided and against is not None:
         asked = None if names is None else [called.get(name, name) for name in names]
-        found = ReadCollection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
+        # A column with the new name of another one does not match the other side's.
         known_b = {
             key: {
                 renamed.get(name, name): value
                 for name, value in row.items()
-                # A column with the new name of another one does not match the other side's.
                 if name in renamed or name not in called
             }
-            for key, row in found.items()
+            for key, row in against.rows(ids_b, asked, runner).items()
         }
-    id_columns = {columns.id or "id", columns_b.id or "id"}
     rows = [*known_a.values(), *known_b.values()]
     there = dict.fromkeys(name for row in rows for name in row)
     # Texts come first; ids are displayed anyway.
-    ordered = dict.fromkeys([*(name for name in columns.texts if name in there), *there])
-    shown = names or [name for name in ordered if name not in id_columns]
+    ordered = [*(name for name in columns.texts if name in there), *there]
+    ids = {columns.id or "id", columns_b.id or "id"}
+    shown = names or [name for name in dict.fromkeys(ordered) if name not in ids]
     return shown, (known_a, known_b)
 
 
@@ -446,20 +433,3 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
         if name not in columns_there(sources, [name]):
             message = f"no column {name!r}, which {said_by} names{where_to_have(sources)}"
             raise InvalidInputError(message, path=sources[0].origin)
-
-
-def _advice(pairs: PairTable, *, is_own: bool, is_other: bool) -> str:
-    if not is_own and not pairs.is_two_sided:
-        return (
-            "To see the fields, name the documents: neardup review PAIRS INPUT -o PAGE.html; or "
-            "find pairs with --columns."
-        )
-    if not (is_own and (is_other or not pairs.is_two_sided)):
-        return (
-            "To see the fields of both, name both collections: neardup review PAIRS INPUT "
-            "--against OTHER -o PAGE.html; or find pairs with --columns."
-        )
-    return (
-        "Some documents are not in the files named; name the same files as when the pairs were "
-        "found, with the same column of ids."
-    )

@@ -65,7 +65,7 @@ def test_review__fields_of_both():
     ]  # fmt: skip
     assert book == ["Book review column", "2001", ""]
     assert lham == [[[["The LHAM access method"]], []], [[["2000"]], []], [[['["db"]']], []]]
-    assert "Some documents are not in the files named" in page.html
+    assert "name the documents as when the pairs were found" in page.html
     chosen = neardup.review(
         pairs, OURS, **grouped(against=THEIRS, columns=["year", "name"], **columns)
     )
