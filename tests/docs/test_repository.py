@@ -6,7 +6,7 @@ import re
 
 import neardup
 from neardup.index.store import FORMAT
-from neardup.sketches.registry import FORMAT_VERSION
+from neardup.sketches.kind import FORMAT_VERSION
 from neardup.text.shingles import HASH_VERSION
 from tests.docs.pages import page, tables
 

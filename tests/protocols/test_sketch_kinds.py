@@ -19,8 +19,14 @@ from neardup.errors import InvalidParameterError, SketchFormatError, SketchMisma
 from neardup.options.choices import SketchKindName
 from neardup.options.documents import SketchOptions
 from neardup.runs.runner import Runner
-from neardup.sketches.kind import WantedPairs, list_pairs
-from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, make_maker
+from neardup.sketches.kind import (
+    KIND_NAMES,
+    WantedPairs,
+    kind_named,
+    kind_of,
+    list_pairs,
+    make_maker,
+)
 from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts

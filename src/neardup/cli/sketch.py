@@ -39,7 +39,7 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.files.inputs import origins_of
     from neardup.jobs.sketch import write_sketches
     from neardup.outputs.tables import check_table_file
-    from neardup.sketches.registry import make_maker
+    from neardup.sketches.kind import make_maker
     from neardup.stages.sketches import check_sketch_name
 
     given: SketchCommandOptions = call.options

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,16 +26,16 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.kind import (
+    KIND_NAMES,
     Pairs,
     SketchKind,
     WantedPairs,
-    count_pairs,
-    count_pairs_up_to,
     cut_pairs,
+    kind_named,
+    kind_of,
     list_pairs,
 )
 from neardup.sketches.minhash import MinHashScheme, SuperShingleRule, SuperShingles
-from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
 from neardup.tables import Int64s
@@ -48,8 +48,7 @@ MOST_PAIRS = 20_000_000
 _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 
-@dataclass(frozen=True)
-class _Question:
+class _Question(NamedTuple):
     """Selection of pairs: by a measure, by super-shingles, or all."""
 
     measure: str
@@ -58,163 +57,147 @@ class _Question:
     limit: int | None
 
 
-@dataclass(frozen=True)
-class _FoundPairs:
-    """Estimates of the selected pairs, and counts of all."""
+class _FoundPairs(NamedTuple):
+    """Estimates of the selected pairs, and numbers of estimated pairs and short sketches."""
 
     table: pa.Table
     n_pairs: int
     n_unusable: int
     n_short: int = 0
-    #: The first row of the last estimated pair.
-    last: int = -1
+
+
+# Steps of progress for each couple of parts.
+_STEPS = 1000
 
 
 @dataclass(frozen=True)
 class _Couple:
     """One or two parts of collections, whose pairs are estimated.
 
-    The first ``n_left`` rows are the first of two parts, None for one. ``starts`` are the numbers
-    of the first rows of both parts in their collections; ``n_short`` counts short sketches in new
-    parts.
+    The first ``n_left`` rows are the first of two parts, None for one.
     """
 
+    asked: _Question
     kind: SketchKind
-    left_ids: pa.Array
-    right_ids: pa.Array
     # The type depends on the kind, which alone accesses it.
     rows: Any
     digests: pa.Array
     n_left: int | None
-    starts: tuple[int, int]
-    n_short: int
+    alike: SuperShingles | None
 
     @classmethod
-    def of(
-        cls, left: Sketches, right: Sketches | None, starts: tuple[int, int], n_short: int
-    ) -> _Couple:
-        kind = kind_of(left.scheme)
-        if right is None:
-            ids, digests = left.ids, left.digests
-            return cls(kind, ids, ids, left.rows, digests, None, starts, n_short)
-        rows = kind.join_rows([left.rows, right.rows])
-        digests = pa.concat_arrays([left.digests, right.digests])
-        return cls(kind, left.ids, right.ids, rows, digests, len(left), starts, n_short)
+    def of(cls, asked: _Question, left: Sketches, right: Sketches | None) -> _Couple:
+        kind, rows, digests, n_left = kind_of(left.scheme), left.rows, left.digests, None
+        if right is not None:
+            rows = kind.join_rows([left.rows, right.rows])
+            digests, n_left = pa.concat_arrays([left.digests, right.digests]), len(left)
+        alike = None if asked.rule is None else SuperShingles.of(rows, asked.rule)
+        return cls(asked, kind, rows, digests, n_left, alike)
 
-    def is_directed(self, measure: str) -> bool:
-        return self.n_left is None and measure in self.kind.directed_measures
-
-    def pairs(
-        self, asked: _Question, alike: SuperShingles | None, runner: Runner
-    ) -> Iterator[Pairs]:
-        if alike is not None:
-            return cut_pairs(*alike.join(self.n_left, runner))
+    def pairs(self, runner: Runner) -> Iterator[Pairs]:
+        asked = self.asked
+        if self.alike is not None:
+            return cut_pairs(*self.alike.join(self.n_left, runner))
         if asked.threshold is None:
             return list_pairs(len(self.rows), self.n_left)
         wanted = WantedPairs(asked.measure, asked.threshold, self.n_left, asked.limit)
         return self.kind.candidates(self.rows, wanted, runner)
 
-    def estimate(self, asked: _Question, alike: SuperShingles | None, pairs: Pairs) -> _FoundPairs:
+    def estimate(self, pairs: Pairs) -> tuple[_FoundPairs, int]:
+        """Return the estimates of pairs, and the first row of the last one."""
         left, right = pairs
         found = self.kind.estimate(self.rows, left, right)
+        shares = found.measures[self.asked.measure]
         columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
-        columns["exact_copy"] = self._exact_copies(left, right)
-        shares = found.measures[asked.measure]
-        is_wanted = np.ones(len(left), np.bool_)
-        if asked.threshold is not None:
-            is_wanted &= shares.reaching(asked.threshold)
-        if alike is not None:
-            agreements = alike.count(left, right)
-            columns["super_shingles"] = pa.array(agreements)
-            is_wanted &= agreements >= alike.rule.least
-        table = pa.table(columns).filter(pa.array(is_wanted))
-        last = int(left[-1]) if len(left) else -1
-        n_unusable = int((~shares.is_usable).sum())
-        return _FoundPairs(table, len(left), n_unusable, last=last)
-
-    def _exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
-        """Return whether pairs are non-empty exact copies, null if unknown."""
-        of_left, of_right = (self.digests.take(pa.array(rows)) for rows in (left, right))
+        # Empty documents are no copies; the result is null if a digest is unknown.
         is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
-        return pc.and_(pc.equal(of_left, of_right), is_filled)
+        is_equal = pc.equal(self.digests.take(columns["left"]), self.digests.take(columns["right"]))
+        columns["exact_copy"] = pc.and_(is_equal, is_filled)
+        is_wanted = np.ones(len(left), np.bool_)
+        if self.asked.threshold is not None:
+            is_wanted &= shares.reaching(self.asked.threshold)
+        if self.alike is not None:
+            agreements = self.alike.count(left, right)
+            columns["super_shingles"] = pa.array(agreements)
+            is_wanted &= agreements >= self.alike.rule.least
+        table = pa.table(columns).filter(pa.array(is_wanted))
+        n_unusable = int((~shares.is_usable).sum())
+        return _FoundPairs(table, len(left), n_unusable), int(left[-1]) if len(left) else 0
 
-    def name_pairs(self, table: pa.Table) -> pa.Table:
-        first_right = pa.scalar(self.n_left or 0, pa.int64())
-        left = table["left"].combine_chunks()
-        right = pc.subtract(table["right"], first_right).combine_chunks()
-        columns = {"id_a": self.left_ids.take(left), "id_b": self.right_ids.take(right)}
-        estimates = table.drop_columns(["left", "right"])
-        return pa.table(columns | dict(zip(estimates.column_names, estimates.columns, strict=True)))
 
-
-def _couple_parts(sides: Sequence[SketchParts], *, both_ways: bool) -> Iterator[_Couple]:
-    """Yield couples of parts that cover each pair once.
+def _couple_parts(
+    sides: Sequence[SketchParts], *, both_ways: bool
+) -> Iterator[tuple[Sketches, Sketches | None, tuple[int, int]]]:
+    """Yield one or two parts, and their first rows, to cover each pair once.
 
     With ``both_ways``, pairs of different parts of one collection come in both orders.
     """
-    own, others = sides[0], sides[-1]
-    is_one = len(sides) == 1
-    kind = kind_of(own.scheme)
+    own, others, is_one = sides[0], sides[-1], len(sides) == 1
     for number, rows in enumerate(own.rows):
         left = own.part(number)
-        n_short = kind.count_short(left.rows)
         if is_one:
-            yield _Couple.of(left, None, (rows.start, rows.start), n_short)
-            n_short = 0
+            yield left, None, (rows.start, rows.start)
         for other in range(number + 1 if is_one else 0, len(others.rows)):
             right = others.part(other)
             starts = rows.start, others.rows[other].start
-            if number == 0 and not is_one:
-                n_short += kind.count_short(right.rows)
-            yield _Couple.of(left, right, starts, n_short)
-            n_short = 0
+            yield left, right, starts
             if both_ways:
-                yield _Couple.of(right, left, starts[::-1], 0)
+                yield right, left, starts[::-1]
             # Free it before the next one.
             del right
 
 
 def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) -> _FoundPairs:
-    n_rows, n_left = sum(map(len, sides)), None if len(sides) == 1 else len(sides[0])
-    directed = kind_of(sides[0].scheme).directed_measures
-    both_ways = n_left is None and asked.measure in directed
-    n_all = count_pairs(n_rows, n_left, is_directed=both_ways)
+    kind, is_one = kind_of(sides[0].scheme), len(sides) == 1
     if asked.rule is None and asked.threshold is None:
+        n = len(sides[0])
+        n_all = n * (n - 1) // 2 if is_one else n * len(sides[1])
         check_limit(asked.limit, n_all)
         if n_all > MOST_PAIRS:
             message = f"{n_all:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
             raise InvalidParameterError(message, "threshold")
-    nothing: Pairs = (np.empty(0, np.int64), np.empty(0, np.int64))
+    both_ways = is_one and asked.measure in kind.directed_measures
+    n_parts = len(sides[0].rows)
+    n_couples = n_parts * (n_parts + 1) // 2
+    if both_ways or not is_one:
+        n_couples = n_parts * len(sides[-1].rows)
     tables: list[pa.Table] = []
     keys: list[tuple[Int64s, Int64s]] = []
-    n_passed = n_found = n_pairs = n_unusable = n_short = 0
+    n_found = n_pairs = n_unusable = n_short = 0
     with runner.stage("estimate") as note:
-        for couple in _couple_parts(sides, both_ways=both_ways):
+        couples = _couple_parts(sides, both_ways=both_ways)
+        for number, (left, right, starts) in enumerate(couples):
             # Free the memory of reading before the next step.
             release_memory()
-            alike = None if asked.rule is None else SuperShingles.of(couple.rows, asked.rule)
-            n, is_directed = len(couple.rows), couple.is_directed(asked.measure)
-            work = partial(couple.estimate, asked, alike)
-            found = [work(nothing).table]
+            # Each part is coupled with itself once, or with the first part of the other side.
+            if right is None or (not is_one and starts[1] == 0):
+                n_short += kind.count_short(left.rows)
+            if right is not None and not is_one and starts[0] == 0:
+                n_short += kind.count_short(right.rows)
+            couple = _Couple.of(asked, left, right)
+            n_rows, steps = len(left), number * _STEPS
+            nothing: Pairs = (np.empty(0, np.int64), np.empty(0, np.int64))
+            found = [couple.estimate(nothing)[0].table]
             # Pairs are estimated as they are found, because all of them would fill the memory.
-            for part in runner.map(work, couple.pairs(asked, alike, runner)):
+            for part, last in runner.map(couple.estimate, couple.pairs(runner)):
                 found.append(part.table)
                 n_found += len(part.table)
                 n_pairs += part.n_pairs
                 n_unusable += part.n_unusable
                 check_limit(asked.limit, n_found)
-                done = count_pairs_up_to(part.last, n, couple.n_left, is_directed=is_directed)
-                runner.report("estimate", n_passed + done, n_all)
-            n_passed += count_pairs(n, couple.n_left, is_directed=is_directed)
-            runner.report("estimate", n_passed, n_all)
-            n_short += couple.n_short
+                done = steps + _STEPS * min(last, n_rows) // max(n_rows, 1)
+                runner.report("estimate", done, n_couples * _STEPS)
+            runner.report("estimate", steps + _STEPS, n_couples * _STEPS)
             table = pa.concat_tables(found)
-            left, right = (table[name].to_numpy() for name in ("left", "right"))
-            first_left, first_right = couple.starts
-            keys.append((right - (couple.n_left or 0) + first_right, left + first_left))
-            tables.append(couple.name_pairs(table))
+            rows_a = table["left"].to_numpy()
+            rows_b = table["right"].to_numpy() - (couple.n_left or 0)
+            keys.append((rows_b + starts[1], rows_a + starts[0]))
+            ids_b = left.ids if right is None else right.ids
+            named = {"id_a": left.ids.take(pa.array(rows_a)), "id_b": ids_b.take(pa.array(rows_b))}
+            rest = table.drop_columns(["left", "right"])
+            tables.append(pa.table(named | dict(zip(rest.column_names, rest.columns, strict=True))))
             # Free all of it before the next parts are read.
-            del couple, alike, work, found, table
+            del left, right, couple, found, table, rest
         table = pa.concat_tables(tables)
         if len(tables) > 1:
             columns = [np.concatenate(each) for each in zip(*keys, strict=True)]

@@ -13,7 +13,6 @@ from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
 from neardup.files.documents import (
     ReadingPass,
-    TextBlock,
     check_unique,
     choose_id_column,
     common_id_type,
@@ -21,7 +20,7 @@ from neardup.files.documents import (
     read_text_block,
 )
 from neardup.files.inputs import passed_over, resolve_inputs
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName
 from neardup.options.documents import SketchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
@@ -30,55 +29,26 @@ from neardup.outputs.tables import write_table
 from neardup.reading.sign import (
     SLICE_BYTES,
     WEIGHTED_SLICE_BYTES,
-    ReadingPlan,
     count_tokens,
     counted_shingles,
     describe_filtered,
     rows_where,
 )
-from neardup.results import SkippedRow
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.sketches import registry
-from neardup.sketches.kind import to_column
-from neardup.sketches.registry import SketchMaker, make_maker
+from neardup.sketches import kind as kinds
+from neardup.sketches.kind import make_maker, to_column
 from neardup.stages.options import hints_of_short, reading_plan, with_warning
-from neardup.stages.sketches import SketchCounts, Sketches, summarise
-from neardup.tables import Texts, Uint64s
+from neardup.stages.sketches import Sketches
+from neardup.tables import Int64s, Texts
 
 
-@dataclass(frozen=True)
-class _SketchedBlock:
-    source: str
-    documents: TextBlock
-    rows: Any
-    digests: Uint64s
-
-
-class _Sketched(NamedTuple):
-    rows: pa.RecordBatchReader
-    skipped: list[SkippedRow]
-    columns: ColumnNames
-    summary: dict[str, Any]
-
-
-def sketch_sources(
-    sources: Sequence[Source],
-    options: SketchOptions,
-    runner: Runner,
-) -> Sketches:
+def sketch_sources(sources: Sequence[Source], options: SketchOptions, runner: Runner) -> Sketches:
     """Sketch all documents of sources."""
-    found = _sketch(sources, options, IN_MEMORY, runner)
-    sketches = Sketches(
-        *registry.from_arrow(found.rows.read_all()),
-        tuple(found.skipped),
-        found.summary["seconds"],
-        found.summary["passed_over"],
-        found.columns,
-    )
-    sketches.summary.update(found.summary)
-    return sketches
+    rows, summary = _sketch(sources, options, IN_MEMORY, runner)
+    return Sketches(*kinds.from_arrow(rows.read_all()), summary)
 
 
 def write_sketches(
@@ -95,59 +65,87 @@ def write_sketches(
     common type. Memory: 8 bytes per document, for 16 million at most.
     """
     with open_workspace(None, None, output=target) as workspace:
-        found = _sketch(sources, options, workspace, runner)
-        write_table(found.rows, target, overwrite=overwrite)
-    return found.summary
+        rows, summary = _sketch(sources, options, workspace, runner)
+        write_table(rows, target, overwrite=overwrite)
+    return summary
 
 
-def _sketch(
-    sources: Sequence[Source],
-    options: SketchOptions,
-    workspace: Workspace,
-    runner: Runner,
-) -> _Sketched:
-    """Sketch documents into batches, in memory or files."""
-    maker, plan = _prepare(sources, options, runner)
-    counts, skipped = SketchCounts(), list[SkippedRow]()
-    id_types: set[pa.DataType] = set()
-    rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
-    with runner.stage("sketch") as note:
-        with rows:
-            for block in _sketch_blocks(sources, maker, plan, runner):
-                documents = block.documents
-                table = registry.to_arrow(
-                    maker.describe(), documents.ids, block.rows, to_column(block.digests)
-                ).append_column(_ROW, [pa.array(documents.numbers)])
-                for batch in table.combine_chunks().to_batches():
-                    rows.append(batch, block.source, 0)
-                id_types |= {documents.ids.type} if len(documents) else set()
-                skipped += documents.skipped
-                counts.add(maker.kind.count_elements(block.rows))
-        ids = _SketchedIds(rows)
-        check_unique(ids, ids.place, plan.columns)
-        note(documents=counts.n_documents)
-    nothing, _ = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
-    no_ids = pa.array([], common_id_type(id_types))
-    no_digests = to_column(np.empty((0, 2), np.uint64))
-    schema = registry.to_arrow(maker.describe(), no_ids, nothing, no_digests).schema
-    batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
-    summary = summarise(
-        maker.describe(),
-        counts,
-        columns=plan.columns,
-        skipped=skipped,
-        passed_over=passed_over(sources),
-        seconds=runner.seconds,
-    )
-    summary |= describe_filtered(sources)
-    n_short, n_documents = summary["single_shingle_documents"], summary["documents"]
-    summary["hints"] = hints_of_short(n_documents, n_short, plan.shingles, has_preset=False)
-    reader = pa.RecordBatchReader.from_batches(schema, batches)
-    return _Sketched(reader, skipped, plan.columns, summary)
+class _SketchedBlock(NamedTuple):
+    """Table of sketches, with rows in the source, and facts of the documents."""
+
+    source: str
+    table: pa.Table
+    n_elements: Int64s
+    skipped: list[SkippedRow]
 
 
 # Column of the rows in their source.
 _ROW = "row"
+
+
+def _sketch(
+    sources: Sequence[Source], options: SketchOptions, workspace: Workspace, runner: Runner
+) -> tuple[pa.RecordBatchReader, dict[str, Any]]:
+    """Sketch documents into batches, in memory or files, with the summary."""
+    maker, plan = make_maker(options), reading_plan(options)
+    plan = replace(plan, columns=choose_id_column(plan.columns, sources))
+    if maker.weights.needs_frequencies:
+        keep_extracted(open_workspace(None, None), sources)
+        with runner.stage("count"):
+            read = replace(plan, shingles=maker.shingles)
+            counted = counted_shingles([(sources, plan.columns)], read)
+            frequencies = count_tokens("count", counted, runner)
+        maker = replace(maker, weights=replace(maker.weights, frequencies=frequencies))
+    kind, scheme = maker.kind, maker.describe()
+    slice_bytes = WEIGHTED_SLICE_BYTES if kind.is_weighted else SLICE_BYTES
+
+    def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
+        documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
+        texts = Texts.from_arrow(documents.texts, block.language)
+        made = [maker.make(part) for part in texts.slices(slice_bytes)]
+        rows = kind.join_rows([rows for rows, _ in made])
+        digests = to_column(np.concatenate([digests for _, digests in made]))
+        table = kinds.to_arrow(scheme, documents.ids, rows, digests)
+        table = table.append_column(_ROW, [pa.array(documents.numbers)])
+        return _SketchedBlock(source.name, table, kind.count_elements(rows), documents.skipped)
+
+    n_documents = n_empty = n_single = 0
+    skipped, id_types = list[SkippedRow](), set[pa.DataType]()
+    rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
+    with runner.stage("sketch") as note:
+        with rows:
+            for _, made in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
+                for batch in made.table.combine_chunks().to_batches():
+                    rows.append(batch, made.source, 0)
+                if len(made.table):
+                    id_types.add(made.table["id"].type)
+                skipped += made.skipped
+                n_documents += len(made.table)
+                n_empty += int((made.n_elements == 0).sum())
+                n_single += int((made.n_elements == 1).sum())
+        ids = _SketchedIds(rows)
+        check_unique(ids, ids.place, plan.columns)
+        note(documents=n_documents)
+    nothing, digests = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
+    no_ids = pa.array([], common_id_type(id_types))
+    schema = kinds.to_arrow(scheme, no_ids, nothing, to_column(digests)).schema
+    batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
+    # Texts with one shingle are mostly shorter than a shingle.
+    n_single = n_single if scheme.get("ngram", 1) > 1 else 0
+    summary = {
+        "kind": kind.name,
+        "documents": n_documents,
+        "scheme": scheme,
+        "empty_documents": n_empty,
+        "single_shingle_documents": n_single,
+        **describe_ids(plan.columns),
+        **describe_skipped(skipped),
+        "passed_over": passed_over(sources),
+        "seconds": runner.seconds,
+        **describe_filtered(sources),
+        "hints": hints_of_short(n_documents, n_single, plan.shingles, has_preset=False),
+    }
+    return pa.RecordBatchReader.from_batches(schema, batches), summary
 
 
 @dataclass(frozen=True)
@@ -163,54 +161,6 @@ class _SketchedIds:
                 return str(source), int(block[_ROW][document].as_py())
             document -= len(block)
         raise IndexError(document)
-
-
-def _prepare(
-    sources: Sequence[Source],
-    options: SketchOptions,
-    runner: Runner,
-) -> tuple[SketchMaker, ReadingPlan]:
-    """Choose the sketch maker, and columns of texts and ids."""
-    maker, plan = make_maker(options), reading_plan(options)
-    plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-    if maker.texts.weights.needs_frequencies:
-        keep_extracted(open_workspace(None, None), sources)
-        with runner.stage("count"):
-            maker = _count_frequencies(maker, sources, plan, runner)
-    return maker, plan
-
-
-def _count_frequencies(
-    maker: SketchMaker, reference: Sequence[Source], plan: ReadingPlan, runner: Runner
-) -> SketchMaker:
-    texts = maker.texts
-    plan = replace(plan, shingles=texts.shingles)
-    counted = counted_shingles([(reference, plan.columns)], plan)
-    frequencies = count_tokens("count", counted, runner)
-    weights = replace(texts.weights, frequencies=frequencies)
-    return replace(maker, texts=replace(texts, weights=weights))
-
-
-def _sketch_blocks(
-    sources: Sequence[Source],
-    maker: SketchMaker,
-    plan: ReadingPlan,
-    runner: Runner,
-) -> Iterator[_SketchedBlock]:
-    slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
-
-    def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
-        documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
-        texts = Texts.from_arrow(documents.texts, block.language)
-        made = [maker.make(part) for part in texts.slices(slice_bytes)]
-        rows = maker.kind.join_rows([rows for rows, _ in made])
-        digests = np.concatenate([digests for _, digests in made])
-        # Texts are dropped, because they would fill the memory.
-        documents = replace(documents, texts=documents.texts.slice(0, 0))
-        return _SketchedBlock(source.name, documents, rows, digests)
-
-    for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
-        yield sketched
 
 
 def sketch(

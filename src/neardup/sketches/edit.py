@@ -27,7 +27,7 @@ from neardup.sketches.kind import (
     PairEstimates,
     Pairs,
     SketchKind,
-    TextScheme,
+    SketchMaker,
     WantedPairs,
     check,
     check_range,
@@ -85,15 +85,15 @@ class EditScheme(SketchKind):
         check_range("compression", self.compression, 1, 1 << 20)
         check_seed(self.seed)
 
-    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+    def describe_with(self, how: SketchMaker) -> dict[str, Any]:
         """Return all settings that decide a signature."""
         return (
-            texts.shingles.normalisation.describe()
+            how.shingles.normalisation.describe()
             | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
             | self.describe()
         )
 
-    def make(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
+    def make(self, texts: Texts, how: SketchMaker) -> tuple[EditSignatures, Uint64s]:
         """Sign and digest folded texts."""
         signed = folded_texts(texts, how.shingles.normalisation)
         return edit_signatures(signed, self), digest_texts(signed, self.seed)

@@ -1,16 +1,29 @@
-"""Define kinds of sketches and their operations.
+"""Define kinds of sketches, make sketches and store them.
 
 Sketches of similar documents are often equal. So each document also has a digest, equal for exact
 copies only, under the seed of the scheme: nobody without the seed can test a guess.
+
+A table has a row per document, and the scheme in its metadata. Columns are ``id``, strings or
+integers, ``digest``, 16 bytes that only exact copies share, null if unknown, the kind's columns of
+the document's size, and ``sketch``:
+
+- minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
+- weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
+- smallest: ``size``, null where it is not known, a list of ascending uint64.
+- modulo: ``size``, ``modulus``, a list of ascending uint64.
+- edit: ``length`` in characters, a list of uint32.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from hashlib import blake2b
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -18,12 +31,32 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, SketchFormatError
+from neardup.files.documents import join_ids
 from neardup.kernels.common.hashing import mix_words
+from neardup.options.documents import SketchOptions
+from neardup.options.groups import DocumentOptions, FingerprintOptions
+from neardup.options.option import no_effect
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Estimates, Floats, Int64s, Texts, TokenLists, Uint64s
-from neardup.text.shingles import ShingleScheme, digest_token_lists
+from neardup.tables import (
+    Bools,
+    Estimates,
+    Floats,
+    Int64s,
+    Texts,
+    TokenLists,
+    Uint64s,
+    cut_runs,
+    places_of_lists,
+)
+from neardup.text.shingles import Fingerprints, ShingleScheme, digest_token_lists, shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
+from neardup.version import __version__
+
+FORMAT_VERSION = 1
+METADATA_KEY = b"neardup.sketches"
+
+REPEATED_ID = "an id comes twice; ids must differ, make the sketches again"
 
 # Estimates from fewer samples are useless.
 LEAST_SAMPLES = 20
@@ -50,20 +83,6 @@ def check_range(name: str, value: int, least: int, most: int, spelling: str | No
 def check_seed(seed: int) -> None:
     """Raise InvalidParameterError for a seed of more than 64 bits."""
     check_range("seed", seed, 0, 2**64 - 1, "2^64 - 1")
-
-
-@dataclass(frozen=True)
-class TextScheme:
-    """Preparation of texts for sketches.
-
-    A kind without tokens uses only the normalisation of ``shingles``; only kinds of weighted sets
-    use ``weights``.
-    """
-
-    shingles: ShingleScheme
-    weights: WeightedScheme = field(
-        default_factory=lambda: WeightedScheme(Weighting("raw", "unary"))
-    )
 
 
 @dataclass(frozen=True)
@@ -133,13 +152,18 @@ class SketchKind(ABC):
         """Return the settings as plain values."""
         return {"kind": self.name, **asdict(self)}  # type: ignore[call-overload]
 
-    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+    def describe_with(self, how: SketchMaker) -> dict[str, Any]:
         """Return all settings that sketches must share to be comparable."""
-        return texts.shingles.describe() | self.describe()
+        return how.shingles.describe() | self.describe()
 
-    @abstractmethod
-    def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
+    def make(self, texts: Texts, how: SketchMaker) -> tuple[Any, Uint64s]:
         """Sketch texts in order, with digests of shape (n, 2)."""
+        tokens = how.shingles.tokenizer.hash_tokens(texts)
+        return self.make_rows(tokens, how), digest_tokens(tokens, self.seed)
+
+    def make_rows(self, tokens: TokenLists, how: SketchMaker) -> Any:
+        """Sketch the sets of shingles of token sequences."""
+        raise NotImplementedError
 
     @abstractmethod
     def join_rows(self, parts: Sequence[Any]) -> Any:
@@ -176,6 +200,99 @@ class SketchKind(ABC):
 
         DamagedColumnError, KeyError or pyarrow.ArrowException if ``to_columns`` did not write them.
         """
+
+
+_KINDS = {
+    "minhash": ("neardup.sketches.minhash", "MinHashScheme"),
+    "weighted": ("neardup.sketches.minhash", "WeightedMinHashScheme"),
+    "smallest": ("neardup.sketches.samples", "SmallestScheme"),
+    "modulo": ("neardup.sketches.samples", "ModuloScheme"),
+    "edit": ("neardup.sketches.edit", "EditScheme"),
+}
+
+KIND_NAMES = tuple(_KINDS)
+
+
+def kind_named(name: str) -> type[SketchKind]:
+    """Return the kind of a name of ``KIND_NAMES``, loading its module."""
+    module, kind = _KINDS[name]
+    kind_class: type[SketchKind] = getattr(import_module(module), kind)
+    return kind_class
+
+
+def kind_of(fields: dict[str, Any]) -> SketchKind:
+    """Return the kind of sketches that a plain scheme describes.
+
+    SketchFormatError for an unknown kind, and fields that are missing or out of range.
+    """
+    name = fields.get("kind")
+    if not isinstance(name, str) or name not in _KINDS:
+        message = f"unknown kind of sketches {name!r}; it may come from a newer version of neardup"
+        raise SketchFormatError(message)
+    own: type[Any] = kind_named(name)
+    # A modulo scheme with a modulus has no size.
+    given = {
+        field: fields[field] for field in own.__dataclass_fields__ if fields.get(field) is not None
+    }
+    if any(type(value) is not int for value in given.values()):
+        message = f"the scheme of kind {name} has fields that are not whole numbers"
+        raise SketchFormatError(message)
+    try:
+        scheme: SketchKind = own(**given)
+    except (InvalidParameterError, TypeError) as error:
+        message = f"the scheme is not valid: {error}"
+        raise SketchFormatError(message) from None
+    if any(
+        field not in fields or fields[field] != value for field, value in scheme.describe().items()
+    ):
+        message = f"the scheme of kind {name} is not complete; make the sketches again"
+        raise SketchFormatError(message)
+    return scheme
+
+
+@dataclass(frozen=True)
+class SketchMaker:
+    """All that turns texts into sketches.
+
+    A kind without tokens uses only the normalisation of ``shingles``; only kinds of weighted sets
+    use ``weights``.
+    """
+
+    kind: SketchKind
+    shingles: ShingleScheme
+    weights: WeightedScheme
+
+    def describe(self) -> dict[str, Any]:
+        """Return all settings of comparable sketches, frequencies only once counted."""
+        return self.kind.describe_with(self)
+
+    def make(self, texts: Texts) -> tuple[Any, Uint64s]:
+        """Sketch texts in the order given and digest them."""
+        return self.kind.make(texts, self)
+
+
+def make_maker(options: SketchOptions) -> SketchMaker:
+    """Check the combination of options, before any work starts."""
+    kind: type[Any] = kind_named(options.kind)
+    names = tuple(kind.__dataclass_fields__)
+    of_all = {*DocumentOptions.known, *FingerprintOptions.known}
+    known = {*of_all, "kind", *names, *kind.more_options}
+    unknown = [name for name in SketchOptions.known if name not in known]
+    for name in (*unknown, *kind.missing_options):
+        if getattr(options, name) != options.known[name].default:
+            where = f"on sketches of kind {kind.name}"
+            raise no_effect(name, where, "choose another kind", "kind")
+    given = {name: getattr(options, name, None) for name in names}
+    if given.get("modulus") is not None and given["size"] is not None:
+        message = "size has no effect with a modulus; leave it out, or leave out modulus"
+        raise InvalidParameterError(message, "size", "modulus")
+    usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
+    complete = options.but(**usual).with_tokenizer("words")
+    return SketchMaker(
+        kind(**{name: value for name, value in given.items() if value is not None}),
+        shingle_scheme(complete, Fingerprints.of(complete, complete.seed)),
+        WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary")),
+    )
 
 
 def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
@@ -221,57 +338,19 @@ def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]
     return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
 
 
-@dataclass(frozen=True)
-class SetShares:
-    """Estimated shares of pairs of sets, a and b.
-
-    ``jaccard`` is weighted if the sets are. Some kinds also estimate the share of a in b, of b in
-    a, and of the smaller set in the larger.
-    """
-
-    jaccard: Estimates
-    a_in_b: Estimates | None = None
-    b_in_a: Estimates | None = None
-    smaller_in_larger: Estimates | None = None
-
-
-class ShareKind(SketchKind):
-    """Kind of sketches whose samples of sets estimate shares."""
-
-    @abstractmethod
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Any:
-        """Sketch the sets of shingles of token sequences."""
-
-    def make(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
-        """Sketch the texts' sets of shingles and digest their tokens."""
-        tokens = how.shingles.tokenizer.hash_tokens(texts)
-        return self.make_rows(tokens, how), digest_tokens(tokens, self.seed)
-
-    @abstractmethod
-    def shares(self, rows: Any, left: Int64s, right: Int64s) -> SetShares:
-        """Estimate shares of common elements, with left rows as a."""
-
-    def estimate(self, rows: Any, left: Int64s, right: Int64s) -> PairEstimates:
-        """Estimate how similar pairs of rows are."""
-        shares = self.shares(rows, left, right)
-        columns = _share_columns(shares.jaccard, "similarity", "")
-        for name, estimates in (("a", shares.a_in_b), ("b", shares.b_in_a)):
-            if estimates is not None:
-                columns |= _share_columns(estimates, f"containment_{name}", f"containment_{name}_")
-        columns["samples"] = pa.array(shares.jaccard.n_samples)
-        each = (shares.jaccard, shares.a_in_b, shares.smaller_in_larger)
-        measures = zip(self.measures, (one for one in each if one is not None), strict=True)
-        return PairEstimates(columns, {name: _counted(estimates) for name, estimates in measures})
-
-
-def _share_columns(estimates: Estimates, name: str, prefix: str) -> dict[str, pa.Array]:
-    is_usable = estimates.is_usable(LEAST_SAMPLES)
-    return {
-        name: where_known(is_usable, estimates.values),
-        f"{prefix}error": where_known(is_usable, estimates.errors),
-        f"{prefix}low": where_known(is_usable, estimates.low),
-        f"{prefix}high": where_known(is_usable, estimates.high),
-    }
+def pair_estimates(
+    columns: Mapping[str, Estimates], measures: Mapping[str, Estimates]
+) -> PairEstimates:
+    """Report shares as columns, the similarity first, and by measure."""
+    found: dict[str, pa.Array] = {}
+    for name, own in columns.items():
+        prefix = "" if name == "similarity" else f"{name}_"
+        numbers = {name: own.values, f"{prefix}error": own.errors}
+        numbers |= {f"{prefix}low": own.low, f"{prefix}high": own.high}
+        is_usable = own.is_usable(LEAST_SAMPLES)
+        found |= {each: where_known(is_usable, values) for each, values in numbers.items()}
+    found["samples"] = pa.array(columns["similarity"].n_samples)
+    return PairEstimates(found, {name: _counted(own) for name, own in measures.items()})
 
 
 def _counted(estimates: Estimates) -> EstimatedShares:
@@ -285,38 +364,14 @@ def where_known(is_known: Bools, values: Floats) -> pa.Array:
     return pa.array(values, mask=~np.asarray(is_known))
 
 
-def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of collections, directed ones in both orders."""
-    if n_left is None:
-        return n * (n - 1) // (1 if is_directed else 2)
-    return n_left * (n - n_left)
-
-
-def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs with first row ``row`` or earlier."""
-    n_before = row + 1
-    if n_left is None and is_directed:
-        return n_before * (n - 1)
-    if n_left is None:
-        return count_pairs(n, None) - count_pairs(n - n_before, None)
-    return n_before * (n - n_left)
-
-
 def list_pairs(n: int, n_left: int | None) -> Iterator[Pairs]:
     """Yield all pairs of rows in ascending pieces."""
-    left: list[Int64s] = []
-    right: list[Int64s] = []
-    held = 0
-    for row in range(n if n_left is None else n_left):
-        partners: Int64s = np.arange(row + 1 if n_left is None else n_left, n, dtype=np.int64)
-        left.append(np.full(len(partners), row, np.int64))
-        right.append(partners)
-        held += len(partners)
-        if held >= _PIECE:
-            yield np.concatenate(left), np.concatenate(right)
-            left, right, held = [], [], 0
-    if held:
-        yield np.concatenate(left), np.concatenate(right)
+    rows: Int64s = np.arange(n if n_left is None else n_left, dtype=np.int64)
+    starts = rows + 1 if n_left is None else np.full(len(rows), n_left, np.int64)
+    for first, stop in cut_runs(n - starts, _PIECE):
+        widths = n - starts[first:stop]
+        right, _ = places_of_lists(starts[first:stop], widths)
+        yield np.repeat(rows[first:stop], widths), right
 
 
 def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
@@ -357,11 +412,6 @@ def to_column(digests: Uint64s) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(DIGEST_BYTES), len(digests), [None, data])
 
 
-def no_digests(n: int) -> pa.Array:
-    """Return the column of documents whose digests are not known."""
-    return pa.nulls(n, pa.binary(DIGEST_BYTES))
-
-
 class DamagedColumnError(Exception):
     """A stored column of sketches has an impossible number."""
 
@@ -399,3 +449,72 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     values = lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
     check(values.null_count == 0)
     return values, offsets - offsets[0]
+
+
+def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: Any, digests: pa.Array) -> pa.Table:
+    """Return sketches as a table."""
+    columns = {"id": ids, "digest": digests, **kind_of(scheme).to_columns(rows)}
+    about: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "neardup": __version__,
+        "scheme": scheme,
+        "scheme_checksum": checksum_of(scheme),
+        "digests": True,
+    }
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(about)})
+
+
+def checksum_of(scheme: dict[str, Any]) -> int:
+    """Return the CRC-32 of a scheme, missing in page checksums."""
+    return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
+
+
+def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
+    """Read the scheme of sketches from a table's metadata.
+
+    SketchFormatError if it is not of sketches, is damaged, or has a newer format.
+    """
+    try:
+        about = json.loads((metadata or {})[METADATA_KEY])
+        version, scheme = about["format"], about["scheme"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        message = "not a file of sketches; make one with neardup sketch"
+        raise SketchFormatError(message) from None
+    if version != FORMAT_VERSION or not isinstance(scheme, dict):
+        message = (
+            f"sketches of format {version}, this neardup reads {FORMAT_VERSION}; use a newer "
+            "neardup, or make the sketches again"
+        )
+        raise SketchFormatError(message)
+    kind_of(scheme)
+    if about.get("scheme_checksum", None) != checksum_of(scheme):
+        message = "the scheme is damaged; make the sketches again, or get another copy"
+        raise SketchFormatError(message)
+    return scheme
+
+
+def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array]:
+    """Read and check a table's scheme, ids, rows and digests.
+
+    SketchFormatError if anything is not as ``to_arrow`` writes it.
+    """
+    scheme = read_scheme(table.schema.metadata)
+    try:
+        table.validate(full=True)
+        ids = join_ids([read_column(table, "id")])
+        check(ids.null_count == 0)
+        rows: Any = kind_of(scheme).from_columns(table)
+        digests = _read_digests(table)
+    except (KeyError, pa.ArrowException, DamagedColumnError):
+        message = "the columns are not those of sketches of this kind; make the sketches again"
+        raise SketchFormatError(message) from None
+    if pc.count_distinct(ids).as_py() != len(ids):
+        raise SketchFormatError(REPEATED_ID)
+    return scheme, ids, rows, digests
+
+
+def _read_digests(table: pa.Table) -> pa.Array:
+    column = read_column(table, "digest")
+    is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)
+    check(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
+    return column.cast(pa.binary(DIGEST_BYTES))

@@ -23,16 +23,17 @@ from neardup.matching.join import NARROW, Columns, collect_pairs, probe_pieces
 from neardup.matching.measures import Overlap
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
+    PairEstimates,
     Pairs,
-    SetShares,
-    ShareKind,
-    TextScheme,
+    SketchKind,
+    SketchMaker,
     WantedPairs,
     check,
     check_range,
     check_seed,
     cut_pairs,
     estimate_shares,
+    pair_estimates,
     read_counts,
     read_lists,
 )
@@ -63,7 +64,7 @@ _SETS_TOGETHER = 4096
 
 
 @dataclass(frozen=True)
-class MinHashScheme(ShareKind):
+class MinHashScheme(SketchKind):
     """Signatures of ``num_perm`` positions, up to 65,536, for Jaccard similarity."""
 
     name = "minhash"
@@ -76,7 +77,7 @@ class MinHashScheme(ShareKind):
         check_range("num_perm", self.num_perm, 1, 65536, "65536")
         check_seed(self.seed)
 
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
+    def make_rows(self, tokens: TokenLists, how: SketchMaker) -> Signatures:
         """Sign the set of shingles of each text."""
         lists = shingle_lists(tokens, how.shingles)
         # Lanes that were dropped leave gaps, which other kernels do not take.
@@ -99,9 +100,10 @@ class MinHashScheme(ShareKind):
         )
         yield from cut_pairs(pairs.left, pairs.right)
 
-    def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> SetShares:
+    def estimate(self, rows: Signatures, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate the similarity of pairs, weighted if the sets are."""
-        return SetShares(estimate_agreement(rows, rows, left, right))
+        found = estimate_agreement(rows, rows, left, right)
+        return pair_estimates({"similarity": found}, {self.measures[0]: found})
 
     def count_elements(self, rows: Signatures) -> Int64s:
         """Return the numbers of shingles."""
@@ -134,11 +136,11 @@ class WeightedMinHashScheme(MinHashScheme):
     defaults = {"ngram": 1}  # noqa: RUF012 - nobody changes it
     is_weighted = True
 
-    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+    def describe_with(self, how: SketchMaker) -> dict[str, Any]:
         """Return all settings that decide a signature, weights included."""
-        return texts.shingles.describe() | texts.weights.describe() | self.describe()
+        return how.shingles.describe() | how.weights.describe() | self.describe()
 
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> Signatures:
+    def make_rows(self, tokens: TokenLists, how: SketchMaker) -> Signatures:
         """Sign the weighted set of shingles of each text."""
         sets = weighted_sets(tokens, how.shingles, how.weights)
         return Signatures(weighted_signatures(sets, self), sets.sizes, sets.totals)

@@ -26,16 +26,17 @@ from neardup.matching.measures import MEASURES, Dice, Measure
 from neardup.matching.set_join import SetJoin
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
+    PairEstimates,
     Pairs,
-    SetShares,
-    ShareKind,
-    TextScheme,
+    SketchKind,
+    SketchMaker,
     WantedPairs,
     check,
     check_range,
     check_seed,
     cut_pairs,
     estimate_shares,
+    pair_estimates,
     read_counts,
     read_lists,
 )
@@ -60,7 +61,7 @@ from neardup.text.shingles import shingle_lists, sorting_room
 _NO_LIMIT = 2**62
 
 
-class SampleScheme(ShareKind):
+class SampleScheme(SketchKind):
     """Rule that selects the sampled elements of a permuted set."""
 
     size: int
@@ -88,13 +89,13 @@ class SampleScheme(ShareKind):
         with np.errstate(over="ignore"):
             return mix_words(~mix_words(np.uint64(self.seed)))
 
-    def make_rows(self, tokens: TokenLists, how: TextScheme) -> SetSketches:
+    def make_rows(self, tokens: TokenLists, how: SketchMaker) -> SetSketches:
         """Sketch the set of shingles of each text."""
         return self.sample(shingle_lists(tokens, how.shingles))
 
-    def describe_with(self, texts: TextScheme) -> dict[str, Any]:
+    def describe_with(self, how: SketchMaker) -> dict[str, Any]:
         """Return all settings of sketches, always including the fingerprints' kind."""
-        return super().describe_with(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
+        return super().describe_with(how) | {"fingerprint": how.shingles.fingerprints.kind}
 
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
         """Concatenate the sketches of all parts."""
@@ -162,9 +163,10 @@ class SmallestScheme(SampleScheme):
         pairs = join_smallest(rows, wanted.threshold, n_left=wanted.n_left, runner=runner)
         yield from cut_pairs(*pairs)
 
-    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
+    def estimate(self, rows: SetSketches, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate the resemblance of pairs."""
-        return SetShares(estimate_resemblance(rows, rows, left, right, self))
+        found = estimate_resemblance(rows, rows, left, right, self)
+        return pair_estimates({"similarity": found}, {"jaccard": found})
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""
@@ -240,13 +242,17 @@ class ModuloScheme(SampleScheme):
         measure = MEASURES[wanted.measure](wanted.threshold)
         yield from cut_pairs(*join_modulo(rows, measure, n_left=wanted.n_left, runner=runner))
 
-    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
+    def estimate(self, rows: SetSketches, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate resemblance, and containment both ways."""
         a_in_b = estimate_containment(rows, rows, left, right, self)
         b_in_a = estimate_containment(rows, rows, right, left, self)
         is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
         resemblance = estimate_resemblance(rows, rows, left, right, self)
-        return SetShares(resemblance, a_in_b, b_in_a, a_in_b.where(is_left, b_in_a))
+        smaller_in_larger = a_in_b.where(is_left, b_in_a)
+        return pair_estimates(
+            {"similarity": resemblance, "containment_a": a_in_b, "containment_b": b_in_a},
+            {"jaccard": resemblance, "containment": a_in_b, "max-containment": smaller_in_larger},
+        )
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
         """Return sizes, null if unknown, moduli and lists of values."""

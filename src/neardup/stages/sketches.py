@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -22,15 +22,13 @@ from neardup.errors import (
 )
 from neardup.files.destinations import Target, is_standard_output, target_of
 from neardup.files.documents import check_unique
-from neardup.files.rows import ColumnNames
 from neardup.files.streams import is_remote, open_random
 from neardup.outputs.tables import write_table
-from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
+from neardup.results import NO_COLUMNS, Result
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory
-from neardup.sketches import registry
+from neardup.sketches import kind as kinds
 from neardup.sketches.kind import DIGEST_BYTES
-from neardup.sketches.registry import kind_of
 from neardup.tables import Int64s
 
 # Rows, and bytes of a column, that are read at a time.
@@ -112,50 +110,6 @@ def _opened(path: str | Path) -> pq.ParquetFile:
         raise SketchFormatError(message, path=str(path)) from None
 
 
-@dataclass
-class SketchCounts:
-    """Number of sketched documents."""
-
-    n_documents: int = 0
-    n_empty: int = 0
-    n_single: int = 0
-
-    def add(self, n_elements: Int64s) -> None:
-        """Count more documents by their numbers of elements."""
-        self.n_documents += len(n_elements)
-        self.n_empty += int((n_elements == 0).sum())
-        self.n_single += int((n_elements == 1).sum())
-
-
-def summarise(
-    scheme: dict[str, Any],
-    counts: SketchCounts,
-    *,
-    columns: ColumnNames | None,
-    skipped: Sequence[SkippedRow],
-    passed_over: Mapping[str, int],
-    seconds: Mapping[str, float] | None,
-) -> dict[str, Any]:
-    """Return the summary of sketches, with ``seconds`` if newly made."""
-    summary: dict[str, Any] = {
-        "kind": scheme["kind"],
-        "documents": counts.n_documents,
-        "scheme": scheme,
-    }
-    if seconds is not None:
-        # Texts with one shingle are mostly shorter than a shingle.
-        has_shingles = scheme.get("ngram", 1) > 1
-        summary |= {
-            "empty_documents": counts.n_empty,
-            "single_shingle_documents": counts.n_single if has_shingles else 0,
-            **describe_ids(columns or NO_COLUMNS),
-            **describe_skipped(skipped),
-            "passed_over": dict(passed_over),
-            "seconds": dict(seconds),
-        }
-    return summary
-
-
 @dataclass(frozen=True, repr=False)
 class Sketches(Result):
     """Sketches of documents, and the scheme that defines comparable sketches.
@@ -170,12 +124,8 @@ class Sketches(Result):
         A table of ``neardup.tables``, by kind.
     digests
         An Arrow array of 16 bytes each, equal for exact copies only; null if unknown.
-    skipped
-        Skipped bad rows: source, row and reason; unknown for a file.
-    seconds
-        Seconds of each stage for new sketches; None for sketches from a file.
-    passed_over
-        Number of unread files of folders, by ending.
+    summary
+        Kind, number of documents and scheme; for new sketches also counts and seconds.
     """
 
     scheme: dict[str, Any]
@@ -183,26 +133,13 @@ class Sketches(Result):
     # The type depends on the kind, which alone accesses it.
     rows: Any
     digests: pa.Array = field(default=None, compare=False)
-    skipped: tuple[SkippedRow, ...] = ()
-    seconds: Mapping[str, float] | None = None
-    passed_over: Mapping[str, int] = field(default_factory=dict)
-    _columns: ColumnNames | None = field(default=None, compare=False)
-    summary: dict[str, Any] = field(init=False, compare=False)
+    summary: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if self.digests is None:
-            object.__setattr__(self, "digests", pa.nulls(len(self.ids), pa.binary(DIGEST_BYTES)))
-        counts = SketchCounts()
-        counts.add(kind_of(self.scheme).count_elements(self.rows))
-        summary = summarise(
-            self.scheme,
-            counts,
-            columns=self._columns,
-            skipped=self.skipped,
-            passed_over=self.passed_over,
-            seconds=self.seconds,
-        )
-        object.__setattr__(self, "summary", summary)
+            object.__setattr__(self, "digests", pa.nulls(len(self), pa.binary(DIGEST_BYTES)))
+        if not self.summary:
+            self.summary.update(kind=self.kind, documents=len(self), scheme=self.scheme)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -223,7 +160,7 @@ class Sketches(Result):
 
     def to_arrow(self) -> pa.Table:
         """Return a row per document, with the scheme as metadata."""
-        return registry.to_arrow(self.scheme, self.ids, self.rows, self.digests)
+        return kinds.to_arrow(self.scheme, self.ids, self.rows, self.digests)
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
@@ -242,7 +179,7 @@ class Sketches(Result):
                 "data frames lose the scheme, which is in its metadata"
             )
             raise InvalidInputError(message)
-        return cls(*registry.from_arrow(table))
+        return cls(*kinds.from_arrow(table))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file that appears when complete.
@@ -332,7 +269,7 @@ class SketchParts:
         try:
             check_unique(_StoredIds(source), lambda row: (str(source), row), NO_COLUMNS)
         except InvalidInputError:
-            raise SketchFormatError(registry.REPEATED_ID, path=str(source)) from None
+            raise SketchFormatError(kinds.REPEATED_ID, path=str(source)) from None
 
     def __len__(self) -> int:
         return self.rows[-1].stop
@@ -357,7 +294,7 @@ def bytes_to_read(source: Sketches | str | Path) -> int:
 
 def _read_scheme(file: pq.ParquetFile, path: str | Path) -> dict[str, Any]:
     try:
-        return registry.read_scheme(file.schema_arrow.metadata)
+        return kinds.read_scheme(file.schema_arrow.metadata)
     except SketchFormatError as error:
         raise SketchFormatError(str(error), path=str(path)) from None
 

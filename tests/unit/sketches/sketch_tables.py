@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.sketches.registry import METADATA_KEY, checksum_of
+from neardup.sketches.kind import METADATA_KEY, checksum_of
 from tests.arrays import same_arrays
 from tests.calls import grouped
 

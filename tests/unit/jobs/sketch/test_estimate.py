@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs import estimate as pipeline
-from neardup.sketches.registry import kind_of
+from neardup.sketches.kind import kind_of
 
 
 def test_estimate__every_share_reaches_itself():

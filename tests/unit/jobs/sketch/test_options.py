@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.sketches.registry import KIND_NAMES
+from neardup.sketches.kind import KIND_NAMES
 from tests.calls import grouped
 from tests.each import each_of
 
