@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -29,7 +28,7 @@ def list_lengths(block, plan):
     """List documents, with a row of its length for each."""
     lengths = [len(text) for text in block.parse(plan.columns).text.to_pylist()]
     rows = pa.record_batch({DOCUMENT: np.arange(len(block)), "length": lengths})
-    return replace(list_block(block, plan), rows=rows)
+    return list_block(block, plan).adding({}, {}, rows)
 
 
 def by_length(rows, n_partitions):

@@ -57,7 +57,6 @@ from neardup.reading.sign import (
     SignedBatches,
     count_tokens,
     numbers_of,
-    to_batch,
 )
 from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
 from neardup.runs.runner import Runner
@@ -220,7 +219,7 @@ def _read_blocks(
 
     def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], Sorted | None]:
         found = blocks.look(block, plan)
-        return to_batch(found), found.known(), None if rows is None else rows.sort(found.rows)
+        return found.documents, found.facts, None if rows is None else rows.sort(found.rows)
 
     for source, (documents, facts, of_rows) in reading.map(work, sources, n_done):
         facts["source"] = source

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,31 +69,15 @@ WEIGHTED_SLICE_BYTES = 1 << 21
 BAD = -1
 
 
-class SignedTexts(Protocol):
-    """Lookup keys that an index computes for texts."""
-
-    @property
-    def digests(self) -> Uint64s:
-        """Digests of the texts, of shape (n, 2)."""
-
-    @property
-    def keys(self) -> Uint64s:
-        """Band keys of the texts, of shape (n, n_bands)."""
-
-    @property
-    def filters(self) -> Filters | None:
-        """Filters of the texts, None for weighted sets."""
-
-
 class TextLookUp(ABC):
     """Thread-safe lookup in an index while texts are signed."""
 
     @abstractmethod
-    def sign(self, token_lists: TokenLists) -> SignedTexts:
-        """Compute the lookup keys of texts."""
+    def sign(self, token_lists: TokenLists) -> Any:
+        """Compute the lookup keys of texts: ``digests``, ``keys``, and ``filters`` or None."""
 
     @abstractmethod
-    def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
+    def find(self, signed: Sequence[Any]) -> EarlierKeepers:
         """Find the keepers of texts, given consecutive results of ``sign``."""
 
 
@@ -157,46 +141,24 @@ Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
 """Collections of documents, each with its plan of reading."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListedBlock:
-    """A block's documents, as arrays with a row per document.
+class ListedBlock(NamedTuple):
+    """A block's documents, plain values of the block, and rows for partitions.
 
-    ``n_tokens`` is ``BAD`` for a skipped row, and 0 if tokens are not counted. ``lengths``, in
-    characters, and ``order`` exist if a keep policy needs them. The collecting process keeps
-    ``columns``, with an item per document, and ``facts``, plain values of the block; ``rows`` go to
-    partitions.
+    ``documents`` has a row per document and the columns of ``SignedBatches``.
     """
 
-    numbers: Int64s
-    n_tokens: Int64s | Int8s
-    text_bytes: int
-    ids: pa.Array | None
-    lengths: Int64s | None
-    order: pa.Array | None
-    skipped: list[tuple[int, str]]
-    columns: Mapping[str, Int64s] = field(default_factory=dict)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    documents: pa.RecordBatch
+    facts: dict[str, Any]
     rows: pa.RecordBatch | None = None
 
-    def known(self) -> dict[str, Any]:
-        """Return the block's values for the collecting process."""
-        return {"text_bytes": self.text_bytes, "skipped": self.skipped, **self.facts}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignedBlock(ListedBlock):
-    """Signatures of a block's documents.
-
-    ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands or for
-    weighted sets, no ``earlier`` keepers without an index, and no ``blocking_keys`` without
-    blocking columns.
-    """
-
-    digests: Digests
-    keys: Uint64s
-    filters: Filters | None
-    earlier: EarlierKeepers | None
-    blocking_keys: Uint64s | None
+    def adding(
+        self, columns: Mapping[str, Any], facts: Mapping[str, Any], rows: pa.RecordBatch
+    ) -> ListedBlock:
+        """Return the block with more columns and facts, and rows."""
+        documents = self.documents
+        for name, values in columns.items():
+            documents = documents.append_column(name, values)
+        return ListedBlock(documents, {**self.facts, **facts}, rows)
 
 
 def list_block(block: RowBlock, plan: ReadingPlan) -> ListedBlock:
@@ -211,27 +173,30 @@ def listed(
     n_tokens: Int64s | Int8s,
     plan: ReadingPlan,
     rows: pa.RecordBatch | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> ListedBlock:
-    """Return a parsed block's documents, with ``rows`` of them."""
+    """Return a parsed block's documents, with more ``columns`` and ``rows`` of them."""
+    import pyarrow as pa
+
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     offsets = Texts.from_arrow(parsed.text).offsets
-    return ListedBlock(
-        numbers=block.numbers,
-        n_tokens=np.where(is_bad, BAD, n_tokens),
-        text_bytes=int(offsets[-1] - offsets[0]),
-        ids=parsed.id,
-        lengths=text_lengths(parsed.text) if plan.with_lengths else None,
-        order=parsed.order,
-        skipped=parsed.skipped,
-        rows=rows,
-    )
+    optional = {
+        "lengths": text_lengths(parsed.text) if plan.with_lengths else None,
+        "order": parsed.order,
+        "ids": parsed.id,
+        **(columns or {}),
+    }
+    documents = {"numbers": block.numbers, "n_tokens": np.where(is_bad, BAD, n_tokens)}
+    documents |= {name: values for name, values in optional.items() if values is not None}
+    facts = {"text_bytes": int(offsets[-1] - offsets[0]), "skipped": parsed.skipped}
+    return ListedBlock(pa.RecordBatch.from_pydict(documents), facts, rows)
 
 
 def sign_block(
     block: RowBlock,
     plan: ReadingPlan,
     digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
-) -> SignedBlock:
+) -> ListedBlock:
     """Parse a block, and sign its documents.
 
     ``digest`` is called with the tokens of all documents, some of these at a time.
@@ -240,38 +205,39 @@ def sign_block(
     texts = Texts.from_arrow(parsed.text, block.language)
     n_documents = len(texts)
     n_tokens = np.empty(n_documents, np.int64)
-    digests = np.empty((n_documents, 2), np.uint64)
-    n_bands = plan.banding.bands if plan.banding else 0
-    keys = np.empty((n_documents, n_bands), np.uint64)
+    digests = np.empty((2, n_documents), np.uint64)
+    keys = np.empty((plan.banding.bands if plan.banding else 0, n_documents), np.uint64)
     filters: list[Filters] = []
-    looked_up: list[SignedTexts] = []
+    looked_up: list[Any] = []
     start = 0
     for part in texts.slices(plan.slice_bytes):
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
+        start += len(part)
         n_tokens[rows] = np.diff(token_lists.offsets)
         if plan.look_up is not None:
             signed = plan.look_up.sign(token_lists)
-            digests[rows], keys[rows] = signed.digests, signed.keys
+            digests[:, rows], keys[:, rows] = signed.digests.T, signed.keys.T
             filters += [signed.filters] if signed.filters is not None else []
             looked_up.append(signed)
-        else:
-            digests[rows] = digest(token_lists)
-            if n_bands:
-                keys[rows], own = plan.sketch(token_lists)
-                filters += own
-        start += len(part)
-    is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
-    n_tokens[is_bad] = BAD
-    return SignedBlock(
-        **vars(listed(block, parsed, n_tokens, plan)),
-        digests=Digests(digests, n_tokens > 0),
-        keys=keys,
-        filters=join_filters(filters) if filters else None,
+            continue
+        digests[:, rows] = digest(token_lists).T
+        if plan.banding:
+            own_keys, own_filters = plan.sketch(token_lists)
+            keys[:, rows] = own_keys.T
+            filters += own_filters
+    columns: dict[str, Any] = dict(zip(_DIGESTS, digests, strict=True))
+    columns |= {f"key_{band}": of_band for band, of_band in enumerate(keys)}
+    if filters:
+        joined = join_filters(filters)
+        columns |= {"filter": filter_column(joined), "filter_sizes": joined.sizes}
+    if plan.look_up is not None:
         # All at once, which is much faster than in slices.
-        earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
-        blocking_keys=read_blocking_keys(block, plan.blocking, is_bad) if plan.blocking else None,
-    )
+        columns |= zip(_EARLIER, vars(plan.look_up.find(looked_up)).values(), strict=True)
+    if plan.blocking:
+        is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
+        columns[_BLOCKING] = read_blocking_keys(block, plan.blocking, is_bad)
+    return listed(block, parsed, n_tokens, plan, columns=columns)
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
@@ -429,17 +395,16 @@ def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -
 _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _BLOCKING = "blocking_keys"
-_OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
 
 
 class SignedBatches:
     """Batches of signed documents of some collections, numbered from 0.
 
-    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers from
-    an index, ``row_starts`` and ``row_ends`` if rows can be read again from there, and ``lengths``,
-    ``order``, ``ids`` and ``blocking_keys`` if they are needed. With blocking keys, digests and
-    band keys combine a document with its blocking key, so that documents with different ones never
-    match, whatever their texts.
+    Columns of a batch: ``numbers`` of rows; ``n_tokens``, which is ``BAD`` for a skipped row and 0
+    if tokens are not counted; digests and band keys; filters, without an index or weights; earlier
+    keepers from an index; and ``lengths`` in characters, ``order``, ``ids`` and ``blocking_keys``
+    if they are needed. With blocking keys, digests and band keys combine a document with its
+    blocking key, so that documents with different ones never match, whatever their texts.
     """
 
     def __init__(self, n_bands: int, collections: Iterable[SpilledBatches] = ()) -> None:
@@ -527,31 +492,16 @@ def _has_block(batch: pa.RecordBatch) -> Bools:
     return has_one
 
 
-def to_batch(
-    block: ListedBlock, *, with_sketches: bool = True, with_digests: bool = True
-) -> pa.RecordBatch:
-    """Return a block's columns, with keys stored by band.
+def for_driver(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the columns that the collecting process needs.
 
-    Without sketches and digests, they are only the facts about each document.
+    They are without sketches, and without digests unless an index was searched, to which documents
+    may be added.
     """
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {"numbers": block.numbers, "n_tokens": block.n_tokens}
-    if isinstance(block, SignedBlock):
-        if with_digests:
-            columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
-        if with_sketches:
-            columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
-        if with_sketches and block.filters is not None:
-            columns["filter"] = filter_column(block.filters)
-            columns["filter_sizes"] = block.filters.sizes
-        if block.earlier is not None:
-            columns |= zip(_EARLIER, vars(block.earlier).values(), strict=True)
-    for name in _OPTIONAL:
-        values = getattr(block, name, None)
-        if values is not None:
-            columns[name] = values
-    return pa.RecordBatch.from_pydict({**columns, **block.columns})
+    is_of_index = _EARLIER[0] in batch.schema.names
+    dropped = ("key_", "filter") if is_of_index else ("key_", "filter", "digest_")
+    names = batch.schema.names
+    return batch.select([name for name in names if not name.startswith(dropped)])
 
 
 def numbers_of(batch: pa.RecordBatch, name: str) -> Any:

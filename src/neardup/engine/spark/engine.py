@@ -76,7 +76,6 @@ from neardup.reading.sign import (
     ReadingPlan,
     SignedBatches,
     numbers_of,
-    to_batch,
 )
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
@@ -400,7 +399,7 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
             documents = numbers_of(batch, DOCUMENT) + first
             batch = batch.set_column(place, DOCUMENT, pa.array(documents))
         yield batch
-        first += len(row.found.numbers)
+        first += len(row.found.documents)
 
 
 @sending
@@ -482,7 +481,7 @@ def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[A
     first, given = next(rows)
     done = 0
     for row in rows:
-        batch = to_batch(row.found)
+        batch = row.found.documents
         own = {name: values[done : done + len(batch)] for name, values in given.items()}
         documents = DocumentRows(first + done, batch, own)
         done += len(batch)
@@ -523,7 +522,7 @@ def _send_picked(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[An
     wanted, places = next(rows)
     done = 0
     for row in rows:
-        batch = to_batch(row.found)
+        batch = row.found.documents
         start, stop = np.searchsorted(wanted, [done, done + len(batch)])
         own: Int64s = np.full(len(batch), -1, np.int64)
         own[wanted[start:stop] - done] = places[start:stop]

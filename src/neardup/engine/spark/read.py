@@ -28,7 +28,7 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, numbered_blocks
-from neardup.reading.sign import SignedBlock, to_batch, with_filter
+from neardup.reading.sign import for_driver, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
@@ -292,13 +292,10 @@ def _for_driver(
             yield row
             continue
         found: ListedBlock = row.found
-        facts = found.known() | {"source": row.source}
+        facts = found.facts | {"source": row.source}
         if found.rows is not None:
             facts |= {"row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
-        # An index of these documents needs the digests.
-        with_digests = isinstance(found, SignedBlock) and found.earlier is not None
-        batch = to_batch(found, with_sketches=False, with_digests=with_digests)
-        yield (row.task, row.collection, facts), to_bytes(batch)
+        yield (row.task, row.collection, facts), to_bytes(for_driver(found.documents))
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
@@ -378,13 +375,13 @@ def _revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterato
     def look(piece: Piece, block: RowBlock) -> list[R]:
         nonlocal done
         row = next(rows, None)
-        if row is None or len(row.found.numbers) != len(block):
+        if row is None or len(row.found.documents) != len(block):
             raise file_has_changed(piece.location)
         select = wanted[done : done + len(block)]
         done += len(block)
         if not select.any():
             return []
-        return [function(Revisited(piece.source, block, to_batch(row.found), select))]
+        return [function(Revisited(piece.source, block, row.found.documents, select))]
 
     try:
         for _, made in reading.map(look):

@@ -27,7 +27,6 @@ from neardup.reading.catalogue import Catalogue, IdLookup, parse_keep
 from neardup.reading.sign import (
     ReadingPlan,
     SignedBatches,
-    SignedTexts,
     TextLookUp,
     counted_shingles,
     digests_of,
@@ -185,12 +184,11 @@ class IndexLookUp(TextLookUp):
         """Compute the lookup keys of texts."""
         return make_queries(token_lists, self._index.opened.scheme)
 
-    def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
+    def find(self, signed: Sequence[Queries]) -> EarlierKeepers:
         """Find the keeper of each text."""
-        queries = [each for each in signed if isinstance(each, Queries)]
-        if not queries:
+        if not signed:
             return EarlierKeepers.none(0)
-        return find_keepers(self._index.opened, join_queries(queries), self._measure)
+        return find_keepers(self._index.opened, join_queries(signed), self._measure)
 
 
 # Locations of keepers, if an index was searched, and their names in tables.

@@ -31,7 +31,7 @@ from neardup.matching.join import (
 )
 from neardup.matching.measures import EditThreshold
 from neardup.matching.set_join import SetJoin, WeightedJoin
-from neardup.reading.sign import SignedBatches, SignedBlock, sign_block
+from neardup.reading.sign import ListedBlock, SignedBatches, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.stages.decide import NumberedContents, find_firsts
@@ -324,7 +324,7 @@ class SetScheme:
     shingles: ShingleScheme | None
     weighted: WeightedScheme | None = None
 
-    def list_sets(self, block: RowBlock, plan: ReadingPlan) -> SignedBlock:
+    def list_sets(self, block: RowBlock, plan: ReadingPlan) -> ListedBlock:
         """Sign documents of a block, with rows for non-empty sets."""
         parts: list[Compared] = []
 
@@ -339,7 +339,7 @@ class SetScheme:
             columns["extent"] = extents
         values = rows.column("values").values.to_numpy()
         facts = {"sample": values[values < _COUNTED_BELOW].tolist()}
-        return replace(signed, columns=columns, facts=facts, rows=rows)
+        return signed.adding(columns, facts, rows)
 
     def sizes(self, known: SignedBatches, documents: Int64s, n_documents: int) -> RecordSizes:
         """Return the sizes and extents of some of the listed documents."""
