@@ -81,7 +81,7 @@ def test_drop__named_in_removed_documents(run, here, write_file):
     pq.write_table(pa.table({"id": ["x"], "kept_id": ["y"]}), here / "removed.parquet")
     found = run("drop", "a.jsonl", "--named-in", "removed.parquet", "-o", "out")
     assert found.code == 1
-    assert "choose --column id, unless these are to go" in found.err
+    assert "choose --column id to remove the documents that went" in found.err
     assert "'kept_id'" in found.err
 
 

@@ -281,7 +281,7 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     capsys.readouterr()
     assert neardup.cli.run(words) == 0
     said = capsys.readouterr().err
-    assert f"{n_read} tasks are done" in said
+    assert f"was stopped: {n_read} task" in said
     assert list((tmp_path / "out").iterdir())
     (tmp_path / "spark").mkdir()
     (tmp_path / "out").rename(tmp_path / "spark/out")

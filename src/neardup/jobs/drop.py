@@ -19,11 +19,11 @@ from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.tables import SUMMARY, read_summary, resolve_tables
-from neardup.reading.catalogue import Catalogue, IdLookup
+from neardup.reading.catalogue import IdLookup
 from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
-from neardup.runs.runner import Runner, release_memory
+from neardup.runs.runner import release_memory
 from neardup.stages.options import columns_of
 from neardup.stages.selection import (
     FileRanges,
@@ -78,10 +78,7 @@ DEFAULT_COLUMN = "doc_id"
 
 
 class NamedIds:
-    """Distinct ids in a table, or in lines of text.
-
-    A folder may contain several, such as partial results. Memory: the ids, and 17 bytes per id.
-    """
+    """Distinct ids in a table, or in lines of text."""
 
     def __init__(self, named_in: str, column: str | None) -> None:
         import pyarrow as pa
@@ -133,17 +130,10 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
         except (InvalidInputError, pa.ArrowException):
             table = pa.table({})
         names = table.column_names
-        if column not in names and {"id", "kept_id", "start", "end"} <= set(names):
+        if column not in names and "kept_id" in names:
             message = (
-                f"there is no column {column!r}; the table names spans that were cut out of "
-                "documents, which did not go; choose column='id' (--column id) if they are to go"
-            )
-            raise InvalidInputError(message, path=path) from None
-        if column not in names and "id" in names and "kept_id" in names:
-            message = (
-                f"there is no column {column!r}; the documents that went are in column 'id', those "
-                "that stay for them in 'kept_id': choose column='id' (--column id), unless these "
-                "are to go"
+                f"there is no column {column!r}; choose column='id' (--column id) to remove the "
+                "documents that went"
             )
             raise InvalidInputError(message, path=path) from None
         if column not in names or pa.types.is_string(table[column].type):
@@ -202,28 +192,20 @@ def drop_documents(
         # Free the memory of reading before writing.
         release_memory()
         note(documents=len(documents), named=n_named)
-    summary = _summarise(documents, stays, n_named, n_missing, engine.runner)
-    return DropResult(documents, stays, summary)
-
-
-def _summarise(
-    documents: Catalogue, stays: Bools, n_named: int, n_missing: int, runner: Runner
-) -> dict[str, Any]:
-    n_documents = int(documents.is_document.sum())
     n_removed = int((~stays).sum())
     summary: dict[str, Any] = {
-        "documents_in": n_documents,
-        "documents_kept": n_documents - n_removed,
+        "documents_in": int(is_document.sum()),
+        "documents_kept": int(is_document.sum()) - n_removed,
         "documents_removed": n_removed,
-        "by_file": count_documents(FileRanges.of(documents), documents.is_document, stays),
+        "by_file": count_documents(FileRanges.of(documents), is_document, stays),
         "named_documents": n_named,
         "missing_documents": n_missing,
         **describe_ids(documents.columns),
         **describe_skipped(documents.skipped),
         **describe_filtered(documents.sources),
         "passed_over": passed_over(documents.sources),
-        "workers": runner.workers,
+        "workers": engine.workers,
         "versions": versions(),
     }
-    complete_summary(summary, runner)
-    return summary
+    complete_summary(summary, engine.runner)
+    return DropResult(documents, stays, summary)

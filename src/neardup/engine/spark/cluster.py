@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +34,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.version import __version__, pip_install
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -154,18 +155,13 @@ def _for_others(source: Source) -> Source:
         folder = source.with_files([_for_others(file) for file in source.files])
         folder.origin = location if is_remote(str(location)) else os.path.abspath(str(location))  # noqa: PTH100
         return folder
-    is_local = isinstance(source, IndexSource | MemorySource) or isinstance(location, Copied)
-    if location is None or is_local:
-        what = "data in memory"
-        if isinstance(location, Copied) and location.archive is not None:
-            what = f"members of the archive {location.archive}"
-        elif isinstance(source, MemorySource) and location is not None:
-            what = f"spreadsheets, such as {location}"
-        elif isinstance(source, IndexSource):
-            what = "an index"
-        elif location is not None:
-            what = "standard input"
-        message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
+    if (
+        location is None
+        or isinstance(source, IndexSource | MemorySource)
+        or isinstance(location, Copied)
+    ):
+        named = "data in memory" if location is None else location
+        message = f"Spark reads files that all its executors reach, not {named}; name paths or URLs"
         raise InvalidInputError(message)
     found = copy.copy(source)
     # Cached texts stay with the driver.
@@ -381,18 +377,17 @@ def _unpacked(row: Any) -> Any:
 
 
 def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
-    size, failures = 0, []
-    own: list[Any] | None = []
+    size, failures, own = 0, list[Failure](), list[Any]()
     for row in rows:
         if isinstance(row, Failure):
             failures.append(row)
             continue
         size += len(row[1])
-        if own is not None:
+        if size <= most:
             own.append(row)
-            if size > most:
-                own = None
-    yield Answer(size, failures, own)
+        else:
+            own.clear()
+    yield Answer(size, failures, own if size <= most else None)
 
 
 def local_workspace(memory: int) -> Workspace:
@@ -430,7 +425,6 @@ def _reason(error: Any) -> str:
 
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17
-_LEAST_SPARK = 4
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _NO_CONNECT = "Spark Connect has none, run the program on the cluster with spark-submit"
@@ -454,17 +448,9 @@ def check_tasks(whole: Sequence[str]) -> None:
 
 
 def check_pyspark() -> None:
-    """Check that a supported PySpark is installed."""
-    try:
-        import pyspark
-    except ImportError:
-        raise MissingExtraError("spark", _PURPOSE) from None
-    if int(pyspark.__version__.partition(".")[0]) < _LEAST_SPARK:
-        message = (
-            f"{_PURPOSE} needs PySpark {_LEAST_SPARK} or later, this is {pyspark.__version__}; "
-            f"{pip_install('spark')}"
-        )
-        raise EngineError(message)
+    """Check that PySpark is installed."""
+    if find_spec("pyspark") is None:
+        raise MissingExtraError("spark", _PURPOSE)
 
 
 def current_cluster(work: SharedWork | None = None) -> Cluster:
@@ -505,17 +491,17 @@ def _end(context: SparkContext) -> None:
 def check_java() -> None:
     """Check that a Java version is installed that Spark supports."""
     home = os.environ.get("JAVA_HOME")
-    program = shutil.which("java", path=os.path.join(home, "bin")) if home else None  # noqa: PTH118
-    program = program or shutil.which("java")
-    where = "install one, or have JAVA_HOME name its folder"
-    if program is None:
-        message = f"{_PURPOSE} needs Java {_LEAST_JAVA} or later, and finds none; {where}"
-        raise EngineError(message)
-    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    program = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    found = None
+    if program is not None:
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+        found = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
     if found is None or int(found[1]) < _LEAST_JAVA:
-        version = found[1] if found else "of no known version"
-        message = f"{_PURPOSE} needs Java {_LEAST_JAVA} or later, {program} is {version}; {where}"
+        version = f"{program} is {found[1]}" if found else "none is found"
+        message = (
+            f"{_PURPOSE} needs Java {_LEAST_JAVA} or later, and {version}; install one, or have "
+            "JAVA_HOME name its folder"
+        )
         raise EngineError(message)
 
 

@@ -58,10 +58,9 @@ from neardup.engine.spark.read import (
     count_filtered,
     from_bytes,
     in_tasks,
-    lay_out_tasks,
-    read_again_on_executors,
+    read_again,
     read_on_executors,
-    revisit_on_executors,
+    revisit,
     sending,
     to_bytes,
     write_on_executors,
@@ -141,7 +140,7 @@ class SparkEngine(Engine):
     ) -> Iterator[U]:
         cluster = self.cluster
         count_filtered(cluster, sources)
-        laid_out = lay_out_tasks(cluster, cut_tasks([sources], cluster.slots))
+        laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
         working = partial(in_tasks, partial(_stream, look, work, cluster.task_bytes))
         return cluster.results(working, laid_out, keep=(stage, cluster.task_bytes))
 
@@ -364,11 +363,26 @@ class _SparkRead(Read):
         return _SparkExchanged(cluster, tasks, self.reading, partitions, placed)
 
     def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        skip_bad = self.reading.skip_bad
-        return read_again_on_executors(self.tasks, self.cluster, documents, function, skip_bad)
+        read, tasks = self.tasks, []
+        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
+            first, behind = np.searchsorted(documents, [start, stop]).tolist()
+            if first < behind:
+                wanted = read.wanted(number, documents[first:behind])
+                tasks.append((number, task, wanted, function.part(first, behind)))
+        reading = partial(in_tasks, partial(read_again, read.columns, self.reading.skip_bad))
+        return self.cluster.results(reading, self.cluster.lay_out(tasks))
 
     def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        return revisit_on_executors(self.tasks, self.cluster, wanted, function)
+        read, cluster = self.tasks, self.cluster
+        are_wanted: Bools = np.zeros(self.n_documents, np.bool_)
+        are_wanted[self.n_documents - len(wanted) :] = wanted
+        tasks = [
+            (number, task, np.packbits(are_wanted[start:stop]))
+            for number, (task, (start, stop)) in enumerate(
+                zip(read.tasks, read.ranges, strict=True)
+            )
+        ]
+        return cluster.results(partial(revisit, function), cluster.attach(tasks, read.rows))
 
 
 @sending

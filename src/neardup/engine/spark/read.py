@@ -171,11 +171,6 @@ def in_tasks(function: Callable[..., Iterator[R]], tasks: Iterator[Any]) -> Iter
             yield reading.failure(error)
 
 
-def lay_out_tasks(cluster: Cluster, tasks: Sequence[Task]) -> RDD[Any]:
-    """Return numbered tasks, each in its own partition, for ``in_tasks``."""
-    return cluster.lay_out(list(enumerate(tasks)))
-
-
 class ReadBlock(NamedTuple):
     """A task's result ``found`` for a block."""
 
@@ -243,7 +238,7 @@ def read_on_executors(
         count_filtered(cluster, sources)
     tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
     reading = partial(in_tasks, partial(_read, look, [plan for _, plan in chosen]))
-    laid_out = lay_out_tasks(cluster, tasks)
+    laid_out = cluster.lay_out(list(enumerate(tasks)))
     rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
     counts = np.zeros(len(tasks), np.int64)
     lists = [
@@ -313,7 +308,9 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
     tasks = cut_tasks([[with_filter(source, None) for source, _ in filtered]], cluster.slots)
     counting = partial(in_tasks, partial(_count_filtered, filtered[0][1].condition))
     counts = np.zeros(len(filtered), np.int64)
-    for number, n in cluster.results(counting, lay_out_tasks(cluster, tasks), keep=("where",)):
+    for number, n in cluster.results(
+        counting, cluster.lay_out(list(enumerate(tasks))), keep=("where",)
+    ):
         counts[number] += n
     for (_, row_filter), n in zip(filtered, counts.tolist(), strict=True):
         row_filter.n_others = n
@@ -326,45 +323,20 @@ def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tupl
     return ((piece.number, n) for piece, n in reading.map(count))
 
 
-def read_again_on_executors(
-    read: ReadTasks, cluster: Cluster, documents: Int64s, function: OfTexts[R], skip_bad: bool
-) -> Iterator[R]:
-    """Read some documents again, task by task, as ``Read.again``."""
-    tasks = []
-    for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
-        first, behind = np.searchsorted(documents, [start, stop]).tolist()
-        if first < behind:
-            wanted = read.wanted(number, documents[first:behind])
-            tasks.append((number, task, wanted, function.part(first, behind)))
-    reading = partial(in_tasks, partial(_read_again, read.columns, skip_bad))
-    return cluster.results(reading, cluster.lay_out(tasks))
-
-
-def _read_again(
+def read_again(
     columns: Sequence[ColumnNames],
     skip_bad: bool,
     reading: TaskReading,
     wanted: Wanted,
     function: OfTexts[R],
 ) -> Iterator[R]:
+    """Apply a function to texts that a task reads again."""
     for piece, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):
         yield function(texts, np.arange(rows.start, rows.stop), piece.location)
 
 
-def revisit_on_executors(
-    read: ReadTasks, cluster: Cluster, wanted: Bools, function: Callable[[Revisited], R]
-) -> Iterator[R]:
-    """Read signed documents of the last collection again, as ``Read.revisit``."""
-    are_wanted: Bools = np.zeros(int(read.starts[-1]), np.bool_)
-    are_wanted[len(are_wanted) - len(wanted) :] = wanted
-    tasks = [
-        (number, task, np.packbits(are_wanted[start:stop]))
-        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True))
-    ]
-    return cluster.results(partial(_revisit, function), cluster.attach(tasks, read.rows))
-
-
-def _revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterator[R | Failure]:
+def revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterator[R | Failure]:
+    """Apply a function to signed blocks that a task reads again."""
     number, task, packed = next(rows)
     wanted = np.unpackbits(packed).astype(np.bool_)
     if not wanted.any():
@@ -435,12 +407,12 @@ def write_on_executors(
     if isinstance(folder, RemoteDestination):
         write = partial(_write, folder, output_format, changing)
         cluster.work_out(cluster.work(write, rows, lasts=True))
-    else:
-        local = Path(str(folder)).absolute()
-        (local / _ATTEMPTS).mkdir()
-        write = partial(_write, local, output_format, changing)
-        cluster.work_out(cluster.work(write, rows, lasts=True))
-        shutil.rmtree(local / _ATTEMPTS)
+        return
+    local = Path(str(folder)).absolute()
+    (local / _ATTEMPTS).mkdir()
+    write = partial(_write, local, output_format, changing)
+    cluster.work_out(cluster.work(write, rows, lasts=True))
+    shutil.rmtree(local / _ATTEMPTS)
 
 
 ChangeBlock = Callable[["RowBlock", slice], "RowBlock"]

@@ -21,13 +21,12 @@ import pickle
 import re
 import secrets
 import struct
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from neardup.errors import WriteError
 from neardup.runs.disk import UNFINISHED, store_file, work_errors
@@ -39,8 +38,6 @@ _log = job_logger(__name__)
 # Trailer of a stored task result: number of pickled rows before it, and the checksum of all.
 _END = struct.Struct(">QI")
 _BLOCK = 4 << 20
-# Larger results go through a file of the executor instead of memory.
-_IN_MEMORY = 64 << 20
 _TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
 
 
@@ -68,55 +65,54 @@ class KeptStage:
         The last row is ``LAST``. A task with a failure is not stored.
         """
         name = f"{self.name}.{task}-of-{self.n_tasks}"
-        with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=local_folder()) as kept:
-            n_rows = self._copy(name, kept)
-            if n_rows is not None:
-                kept.seek(0)
+        n_rows = self._count_stored(name)
+        if n_rows is not None:
+            with (self.folder / name).open("rb") as file:
                 for _ in range(n_rows):
-                    yield pickle.load(kept)
-                # Spark ends a worker that leaves rows, and starts another.
-                for _ in rows:
-                    pass
-                return
-        given = WholeRows(rows)
-        made = function(given)
-        try:
-            yield from self._keep(name, made, is_failure, given)
-        except _FailedError as failed:
-            yield failed.args[0]
-            yield from made
-
-    def _keep(
-        self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
-    ) -> Iterator[Any]:
+                    yield pickle.load(file)
+            # Spark ends a worker that leaves rows, and starts another.
+            for _ in rows:
+                pass
+            return
         if not (self.folder / KEY).exists():
             message = (
                 f"the executors do not see {self.folder}, where the driver has begun the work, or "
                 "it was removed; choose a folder that all of them share"
             )
             raise WriteError(message)
-        n_rows, checksum = 0, self._start(name)
+        yield from self._keep(name, function, is_failure, WholeRows(rows))
+
+    def _keep(
+        self,
+        name: str,
+        function: Callable[[Iterator[Any]], Iterator[Any]],
+        is_failure: Callable[[Any], bool],
+        rows: WholeRows,
+    ) -> Iterator[Any]:
         # Another attempt at the same task may be running.
         part = self.folder / f".{name}.{secrets.token_hex(4)}"
+        n_rows, checksum, is_whole = 0, self._start(name), True
         try:
             with work_errors(self.folder, is_lasting=True, is_foreign=True):
                 with part.open("xb") as file:
-                    for row in made:
-                        if is_failure(row):
-                            raise _FailedError(row)
-                        data = pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
-                        checksum = zlib.crc32(data, checksum)
-                        file.write(data)
-                        n_rows += 1
+                    for row in function(rows):
+                        is_whole = is_whole and not is_failure(row)
+                        if is_whole:
+                            data = pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
+                            checksum = zlib.crc32(data, checksum)
+                            file.write(data)
+                            n_rows += 1
                         yield row
-                    given.take_rest()
+                    if not is_whole:
+                        return
+                    rows.take_rest()
                     file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
                 part.replace(self.folder / name)
         finally:
             part.unlink(missing_ok=True)
 
-    def _copy(self, name: str, copy: IO[bytes]) -> int | None:
-        """Copy a task's checked rows, return their number or None."""
+    def _count_stored(self, name: str) -> int | None:
+        """Check a task's stored rows, and return their number or None."""
         path = self.folder / name
         checksum, end = self._start(name), b""
         try:
@@ -125,7 +121,6 @@ class KeptStage:
                     data = end + block
                     data, end = data[: -_END.size], data[-_END.size :]
                     checksum = zlib.crc32(data, checksum)
-                    copy.write(data)
             n_rows, expected = _END.unpack(end)
             if zlib.crc32(b"%d" % n_rows, checksum) != expected:
                 message = "its checksum is another"
@@ -140,10 +135,6 @@ class KeptStage:
 
     def _start(self, name: str) -> int:
         return zlib.crc32(f"{self.purpose} {name}".encode())
-
-
-class _FailedError(Exception):
-    """A task has reported a failure."""
 
 
 LAST = "the last row of a task"
