@@ -113,7 +113,7 @@ JOBS: dict[str, Job] = {
         output="found.jsonl",
     ),
     "search, documents": Job(
-        "search idx a.jsonl --top 3",
+        "search idx a.jsonl --limit 3",
         writes_files=False,
         keeps_tasks=False,
         on_spark=True,

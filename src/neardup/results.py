@@ -170,13 +170,8 @@ def _queries(summary: Mapping[str, Any]) -> str:
 
 @dataclass
 class QueryCounts:
-    """Counts of queries, their results and their skipped rows.
+    """Counts of queries, their results and their skipped rows."""
 
-    A document with fewer than ``n_asked`` results is incomplete.
-    """
-
-    n_asked: int = 0
-    n_incomplete: int = 0
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
@@ -202,7 +197,6 @@ class QueryCounts:
         self.n_tokens += int(n_tokens.sum())
         n_found = np.bincount(queries, minlength=len(n_tokens))
         self.n_found += int((n_found > 0).sum())
-        self.n_incomplete += int(((n_found < self.n_asked) & (n_tokens > 0)).sum())
         self.n_results += len(queries)
         self.skipped.extend(skipped)
 

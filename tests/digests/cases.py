@@ -114,7 +114,7 @@ INDEXES = [
         "search idx empty.jsonl -o e.jsonl",
     ]),
     "index build idx docs.jsonl --kind documents --id-column id --threshold 0.6 --columns score"
-    " ; search idx others.jsonl -o a.csv ; search idx others.jsonl -o b.csv --top 2 --json"
+    " ; search idx others.jsonl -o a.csv ; search idx others.jsonl -o b.csv --limit 2 --json"
     " ; pairs few.jsonl --against idx -o p.csv ; index remove idx d003 ; index deny idx d117"
     " ; index compact idx ; index history idx ; index check idx ; index info idx --json",
 ]  # fmt: skip

@@ -119,7 +119,7 @@ def test_keys_and_columns__of_passages(capsys):
     text = section("docs/command-line.md", "neardup index info")
     assert [key for info in infos for key in info if f"`{key}`" not in text] == []
     search = json_of(capsys, "search", "idx", QUESTIONS, *IDS, "-o", "hits.csv", *preset)
-    nearest = json_of(capsys, "search", "kept", QUESTIONS, *IDS, "--top", 1, "-o", "near.csv")
+    nearest = json_of(capsys, "search", "kept", QUESTIONS, *IDS, "-o", "near.csv")
     check("search", "search", [search, nearest], without={"marked_places"})
     others = ("--against", "idx")
     align = json_of(capsys, "align", QUESTIONS, *IDS, *others, *preset, "-o", "shared.parquet")

@@ -41,8 +41,6 @@ READS: dict[str, Call] = {
     "query decimal": lambda i: i.query(CAT, threshold=Decimal("0.9")),
     "query fraction": lambda i: i.query(CAT, threshold=Fraction(9, 10)),
     "query limit": lambda i: i.query(CAT, limit=1),
-    "query top": lambda i: i.query("the cat sat", top=2),
-    "query top above": lambda i: i.query(CAT, top=5, threshold="0.2"),
     "query count": lambda i: i.query(CAT, limit=1).n_matches,
     "search": lambda i: i.search([CAT, DOG]),
     "search one": lambda i: i.search(CAT),
@@ -51,7 +49,6 @@ READS: dict[str, Call] = {
     "search ids": lambda i: i.search([{"id": "q", "text": CAT}, {"id": "r", "text": DOG}]),
     "search whole ids": lambda i: i.search([{"id": 5, "text": CAT}, {"id": 7, "text": DOG}]),
     "search threshold": lambda i: i.search([CAT], "0.95"),
-    "search top": lambda i: i.search(["the cat sat", DOG], top=1),
     "search columns": lambda i: i.search([CAT], with_columns=True).table.to_pylist(),
     "search no columns": lambda i: i.search(["nobody"], with_columns=True).table.column_names,
     "get": lambda i: i.get("cat"),
@@ -76,11 +73,8 @@ READS: dict[str, Call] = {
     "query nonsense": lambda i: i.query("a", threshold="much"),
     "query limit 0": lambda i: i.query("a", limit=0),
     "query limit text": lambda i: i.query("a", limit="5"),
-    "query top 0": lambda i: i.query("a", top=0),
-    "query top and limit": lambda i: i.query("a", top=1, limit=1),
     "search below": lambda i: i.search(["a"], "0.1"),
     "search bytes": lambda i: i.search([b"a"]),
-    "search top 0": lambda i: i.search(["a"], top=0),
     "documents below 0": lambda i: i.documents(-1),
 }
 PASSAGE_READS: dict[str, Call] = {

@@ -11,7 +11,7 @@ import click
 from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import argument, job_command
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
-from neardup.options.documents import DocumentSearchOptions, MostOptions
+from neardup.options.documents import DocumentSearchOptions
 from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
@@ -30,7 +30,6 @@ Examples:
   neardup search idx questions.jsonl -o hits.jsonl
   neardup search idx passage.txt --threshold 0.6 -o hits.csv
   neardup search seen new/*.jsonl --limit 3 -o known.csv
-  neardup search seen new/*.jsonl --top 3 -o nearest.csv
 """
 
 
@@ -38,7 +37,6 @@ class SearchCommandOptions(
     WhereOptions,
     RecallOptions,
     PlaceOptions,
-    MostOptions,
     ReadingOptions,
     IndexTokenizerOptions,
     TableOptions,
@@ -53,8 +51,9 @@ class SearchCommandOptions(
     threshold: Number | None = option(
         SearchOptions.known["threshold"],
         default=None,
-        usual="0.8; for documents that of the index, with --top any",
+        usual="0.8; for documents that of the index",
     )
+    limit: int | None = option(DocumentSearchOptions.known["limit"], default=None)
     measure: PassageMeasure | None = option(
         SearchOptions.known["measure"],
         default=None,
@@ -111,7 +110,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
                 raise no_effect(name, where, "search an index of passages", "engine")
         options = given.part(DocumentSearchOptions)
     else:
-        for name in ("limit", "top"):
+        for name in ("limit",):
             if getattr(given, name) is not None:
                 raise no_effect(name, "on passages", "search an index of documents")
         options = given.part(SearchOptions, with_text=output.takes_texts())
@@ -144,23 +143,8 @@ def _for_queries(summary: Mapping[str, Any]) -> str:
 
 
 def _report_documents(summary: Mapping[str, Any]) -> list[str]:
-    lines = [
+    return [
         f"{counted(summary['matches'], 'document')} {_for_queries(summary)}, {summary['measure']} "
-        + (f"{summary['threshold']:g} or more" if summary["threshold"] else "above 0"),
-        f"a document {_at_least(summary)} is found with probability "
-        f"{summary['predicted_recall']:.4f}",
+        f"{summary['threshold']:g} or more",
+        f"a document at the threshold is found with probability {summary['predicted_recall']:.4f}",
     ]
-    if n := summary.get("incomplete_queries"):
-        or_below = "are below the threshold or " if summary["threshold"] else ""
-        lines.append(
-            f"{counted(n, 'query has', 'queries have')} fewer than {summary['top']:,}: other "
-            f"documents {or_below}share no band, and how similar those are is not known"
-        )
-    return lines
-
-
-def _at_least(summary: Mapping[str, Any]) -> str:
-    if "top" not in summary:
-        return "at the threshold"
-    least = f"of similarity {summary['least_similarity']:g}"
-    return f"{least}, the least that was found," if summary["matches"] else least

@@ -73,11 +73,6 @@ class DocumentScheme:
             raise InvalidParameterError(message, "threshold")
         return measure
 
-    def measure_of_top(self, threshold: Number | None) -> Measure:
-        """Return the measure at a threshold, None for any similarity."""
-        kind = type(self.measure)
-        return kind.lowest() if threshold is None else kind.parse(threshold)
-
     def predicted_recall(self, measure: Measure) -> float:
         """Return the recall at the threshold of a measure."""
         return self.banding.candidate_probability(float(measure.least_jaccard))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -58,17 +57,17 @@ def search_documents(
 ) -> DocumentSearchResult:
     """Look up source documents among the documents of an index."""
     index = shared.opened
-    measure = measure_of(index.scheme, options)
+    measure = index.scheme.measure_at(options.threshold)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     shingles = index.scheme.shingles
-    look_up = partial(look_up_block, shared, columns, measure, options.number, options.skip_bad)
+    look_up = partial(look_up_block, shared, columns, measure, options.limit, options.skip_bad)
     with engine.stage("search") as note:
         found = engine.stream("search", sources, look_up, each_block)
-        table, counts, least = _collect(found, index, options, with_columns=with_columns)
+        table, counts = _collect(found, index, with_columns=with_columns)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
-        **_describe(counts, least, index.scheme, options),
+        **_describe(counts, index.scheme, measure),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
@@ -86,19 +85,16 @@ def search_documents(
 def _collect(
     found: Iterable[LookedUp],
     index: OpenDocuments,
-    options: DocumentSearchOptions,
     *,
     with_columns: bool,
-) -> tuple[pa.Table, QueryCounts, float]:
-    """Return the table of all matches, the counts, and the least similarity."""
-    n_asked = 0 if options.top is None else min(options.top, index.n_documents)
-    counts, id_types, least = QueryCounts(n_asked), set[pa.DataType](), 1.0
+) -> tuple[pa.Table, QueryCounts]:
+    """Return the table of all matches, and the counts."""
+    counts, id_types = QueryCounts(), set[pa.DataType]()
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
     for part in found:
         hits = part.hits
         counts.add(part.n_tokens, index.scheme.shingles.ngram, hits.queries, part.skipped)
-        least = float(hits.similarities.min(initial=least))
         id_types |= {part.ids.type} if len(part.ids) else set()
         columns = {
             "query_id": part.ids.take(pa.array(hits.queries)),
@@ -117,22 +113,12 @@ def _collect(
     table = pa.concat_tables([schema.empty_table(), *(each.cast(schema) for each in tables)])
     if with_columns:
         table = _with_columns(table, np.concatenate(documents), index)
-    return table, counts, least
+    return table, counts
 
 
-def measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
-    """Return the measure of a search, at its threshold."""
-    if options.top is not None:
-        return scheme.measure_of_top(options.threshold)
-    return scheme.measure_at(options.threshold)
-
-
-def _describe(
-    counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
-) -> dict[str, Any]:
-    """Describe options, results, and the recall at the least guaranteed similarity."""
-    measure = measure_of(scheme, options)
-    summary: dict[str, Any] = {
+def _describe(counts: QueryCounts, scheme: DocumentScheme, measure: Measure) -> dict[str, Any]:
+    """Describe results, and the recall at the threshold."""
+    return {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,
         "matches": counts.n_results,
@@ -141,19 +127,6 @@ def _describe(
         "threshold": float(measure.threshold),
         "predicted_recall": scheme.predicted_recall(measure),
     }
-    if options.top is not None:
-        # Missed documents of a full query are less similar than its last one; for a query with
-        # fewer documents, their similarity is unknown.
-        least = least if counts.n_results else float(scheme.measure.threshold)
-        least = max(math.floor(least * 1000), 1) / 1000
-        summary |= {
-            "top": options.top,
-            "threshold": 0.0 if options.threshold is None else summary["threshold"],
-            "least_similarity": least,
-            "incomplete_queries": counts.n_incomplete,
-            "predicted_recall": scheme.predicted_recall(type(measure).parse(least)),
-        }
-    return summary
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:

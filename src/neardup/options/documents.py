@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     Algorithm,
     ColumnNames,
@@ -216,39 +215,13 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
     )
 
 
-class MostOptions(Options):
-    """Number of documents of a search."""
-
-    heading = "Matching"
-
-    limit: int | None = option(
-        "Only the N most similar documents per query.", Whole(1), default=None, metavar="N"
-    )
-    top: int | None = option(
-        "Documents: the K most similar, also below the threshold.",
-        Whole(1),
-        default=None,
-        more="The recall falls with the similarity.",
-        metavar="K",
-    )
-
-    @property
-    def number(self) -> int | None:
-        """Return the most documents per query, None for all."""
-        return self.top or self.limit
-
-    def check_together(self) -> None:
-        """Raise if two numbers of documents are given."""
-        super().check_together()
-        if self.limit is not None and self.top is not None:
-            message = "choose either limit, which stays above the threshold of the index, or top"
-            raise InvalidParameterError(message, "limit", "top")
-
-
-class DocumentSearchOptions(WhereOptions, MostOptions, ReadingOptions):
+class DocumentSearchOptions(WhereOptions, ReadingOptions):
     """Options of a search for documents."""
 
     threshold: Number | None = option(THRESHOLD, default=None, usual="that of the index")
+    limit: int | None = option(
+        "Only the N most similar documents per query.", Whole(1), default=None, metavar="N"
+    )
 
 
 class ReportOptions(AgainstOptions):

@@ -97,14 +97,13 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         *,
         threshold: Threshold = None,
         limit: int | None = None,
-        top: int | None = None,
     ) -> Matches:
         """Find similar documents as ``DocumentIndex.query`` does, at most 100,000."""
         if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}"
             raise InvalidParameterError(message, "text")
         body = _given(text=text, threshold=threshold)
-        answer = self._post("query", body | _given(limit=limit, top=top))
+        answer = self._post("query", body | _given(limit=limit))
         matches = (Match(**match) for match in answer["matches"])
         return Matches(matches, n_matches=answer["n_matches"])
 
@@ -115,18 +114,16 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         *,
         recall: Threshold = None,
         with_text: bool = False,
-        top: int | None = None,
         with_columns: bool = False,
     ) -> DocumentSearchResult | PassageResult:
         """Find documents or passages that are similar to texts.
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``.
-        ``recall`` and ``with_text`` are for an index of passages, ``top`` and
+        ``recall`` and ``with_text`` are for an index of passages,
         ``with_columns`` for an index of documents.
         """
         texts = [queries] if isinstance(queries, str) else list(queries)
         body = _given(queries=texts, threshold=threshold, recall=recall)
-        body |= _given(top=top)
         return self._table("search", body | {"with_text": with_text, "with_columns": with_columns})
 
     def align(

@@ -25,14 +25,6 @@ Positive = Annotated[int, Meta(ge=1, le=_LARGEST)]
 Matched = Annotated[int, Meta(ge=1, le=_MOST_ROWS)]
 Rows = Annotated[int, Meta(ge=1, le=_LARGEST, description="Most rows of the answer.")]
 Size = Annotated[int, Meta(ge=1, le=65536)]
-Nearest = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=_MOST_ROWS,
-        description="Most documents per text: the most similar ones, below the threshold, too.",
-    ),
-]
 WithColumns = Annotated[bool, Meta(description="Add the columns that the index keeps.")]
 Kind = Literal["documents", "passages"]
 
@@ -47,7 +39,6 @@ class Query(Request):
     text: Text
     threshold: Threshold | None = None
     limit: Matched | None = None
-    top: Nearest | None = None
 
 
 class Match(Struct):
@@ -81,7 +72,6 @@ class Search(Request):
     threshold: Threshold | None = None
     recall: Threshold | None = None
     with_text: bool = False
-    top: Nearest | None = None
     with_columns: WithColumns = False
     limit: Rows | None = None
 

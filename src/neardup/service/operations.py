@@ -94,7 +94,7 @@ def _info(served: ServedIndex, _: None) -> dict[str, Any]:
 
 def _query(served: ServedIndex, asked: m.Query) -> m.Matches:
     options = msgspec.structs.asdict(asked)
-    if asked.limit is None and asked.top is None:
+    if asked.limit is None:
         options["limit"] = _MOST_MATCHES
     matches = served.index.query(**options)
     return m.Matches([m.Match(*match) for match in matches], matches.n_matches)

@@ -120,7 +120,7 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     index: Any = open_once(folder, tokenizer)
     options = _given(asked, "queries", "limit")
     of_passages = {"recall", "with_text"}
-    of_documents = {"top", "with_columns"}
+    of_documents = {"with_columns"}
     unknown, kind = of_passages, "documents"
     if isinstance(index, PassageIndex):
         unknown, kind = of_documents, "passages"

@@ -29,7 +29,7 @@ from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
-from neardup.jobs.search import measure_of, search_documents
+from neardup.jobs.search import search_documents
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -242,7 +242,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         *,
         threshold: Number | None = None,
         limit: int | None = None,
-        top: int | None = None,
     ) -> Matches:
         """Find the documents that are similar to a text.
 
@@ -251,35 +250,22 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         text
             As for ``insert``.
         threshold
-            Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
-            None: that of the index, with ``top`` any.
+            Least similarity, an exact decimal, not below that of the index. None: that one.
         limit
             Only so many, the most similar.
-        top
-            Only so many, the most similar, also below the threshold of the index, where recall
-            falls with similarity: see ``recall_at``.
 
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in insertion order.
         Each was compared exactly. ``n_matches`` of the list counts all similar documents.
         """
-        options = DocumentSearchOptions(threshold=threshold, limit=limit, top=top)
-        view, n = self._view(), options.number
-        measure = measure_of(view.scheme, options)
+        options = DocumentSearchOptions(threshold=threshold, limit=limit)
+        view, n = self._view(), options.limit
+        measure = view.scheme.measure_at(options.threshold)
         hits = in_rank_order(view.lookup(make_query(text, view.scheme), measure))
         ids = view.list_ids(hits.documents[:n])
         matches = map(Match, ids, hits.similarities[:n].tolist())
         return Matches(matches, n_matches=len(hits))
-
-    def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
-        """Return the least recall of documents of a similarity.
-
-        At the threshold of the index or above, it is at least the recall of the index. Below, it
-        falls, and ``query`` without a threshold misses as many.
-        """
-        scheme = self._view().scheme
-        return scheme.predicted_recall(type(scheme.measure).parse(similarity))
 
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
@@ -309,7 +295,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         threshold: Number | None = None,
         *,
         limit: int | None = None,
-        top: int | None = None,
         with_columns: bool = False,
         read: ReadOptions | None = None,
         run: RunOptions | None = None,
@@ -321,7 +306,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         queries
             A text, or documents in any form that ``deduplicate`` takes. A string is a text: name a
             file by a ``Path``.
-        threshold, limit, top
+        threshold, limit
             As of ``query``, for each query.
         with_columns
             Add the kept columns, as ``doc_NAME``.
@@ -331,15 +316,14 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         Returns
         -------
         ``matches`` (query_id, doc_id, similarity; in the order of queries, the most similar first)
-        and a ``summary`` with counts, skipped rows and the predicted recall; with ``top`` that of a
-        document as similar as the least of all that were found.
+        and a ``summary`` with counts, skipped rows and the predicted recall.
 
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
             As ``deduplicate``, and if what was touched of the index is damaged.
         """
-        options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
+        options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit)
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
             index = self._handle.share(self._view())
