@@ -125,8 +125,8 @@ def test_pairs(inputs, run, suffix, options):
 @each_of(
     ("options", "message"),
     [
-        (("--text-column", "text"), "no column 'text'; columns are 'doc.text', 'doc.key'"),
-        (("--keep", "max:meta.scor"), "no column 'meta.scor'; columns are 'meta.score', "),
+        (("--text-column", "text"), "no column 'text'; columns are 'doc.key', 'doc.text'"),
+        (("--keep", "max:meta.scor"), "no column 'meta.scor'; columns are 'doc.key', "),
         (("--id-column", "doc.key.id"), "no column 'doc.key.id'; columns are"),
     ],
 )

@@ -92,13 +92,8 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"
-    return DelimitedSource(
-        location,
-        name,
-        delimiter=options.delimiter or ("\t" if is_tsv else ","),
-        is_delimiter_given=options.delimiter is not None,
-        encoding=options.encoding,
-    )
+    delimiter = options.delimiter or ("\t" if is_tsv else None)
+    return DelimitedSource(location, name, delimiter=delimiter, encoding=options.encoding)
 
 
 class _Header(NamedTuple):
@@ -114,20 +109,7 @@ class _Header(NamedTuple):
 class DelimitedSource(Source):
     """A CSV or TSV file, rows counted after the header.
 
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    name
-        Name in ids and outputs; its last suffix is the compression.
-    delimiter
-        Separator of fields, an ASCII character.
-    is_delimiter_given
-        Whether the user has named it, so that a first line ``sep=;`` does not.
-    encoding
-        Of the text, by Python's name; None is UTF-8.
-    block_bytes
-        How much to read at a time.
+    Without a ``delimiter`` it is that of a first line such as ``sep=;``, else a comma.
     """
 
     def __init__(
@@ -135,8 +117,7 @@ class DelimitedSource(Source):
         location: str,
         name: str,
         *,
-        delimiter: str = ",",
-        is_delimiter_given: bool = False,
+        delimiter: str | None = None,
         encoding: str | None = None,
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
@@ -144,8 +125,7 @@ class DelimitedSource(Source):
         self.name = name
         self.size = file_size(location)
         self.block_bytes = block_bytes
-        self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
-        self.encoding = encoding
+        self._delimiter, self.encoding = delimiter, encoding
         self._has_counted_empty = False
 
     def open(self) -> InputStream:
@@ -158,14 +138,13 @@ class DelimitedSource(Source):
         with self.open() as stream:
             data = stream.read(_HEADER_BYTES)
         check_mark(data[:LOOKED_AT], self.encoding, self.location)
-        encoding, delimiter = encoding_of(self.encoding, lambda: data), self._delimiter
+        encoding = encoding_of(self.encoding, lambda: data)
         mark = encoding.mark if data.startswith(encoding.mark) else b""
         is_whole = len(data) < _HEADER_BYTES
         decoder = codecs.getincrementaldecoder(encoding.codec)("neardup.keep_byte")
         text = decoder.decode(data[len(mark) :], is_whole)
         named = _NAMED_DELIMITER.match(text)
-        if named is not None and not self._is_delimiter_given:
-            delimiter = named[1]
+        delimiter = self._delimiter or (named[1] if named else ",")
         try:
             columns, stop = _first_row(text, named.end() if named else 0, delimiter)
         except csv.Error as error:
@@ -317,16 +296,9 @@ def _are_empty(batch: pa.RecordBatch) -> Mask:
 
 
 class _Utf8Stream(io.RawIOBase):
-    """A file as UTF-8, with undecodable bytes as private characters.
+    """A file after its header as UTF-8, with undecodable bytes as private characters.
 
-    Parameters
-    ----------
-    stream
-        The file, after its header.
-    codec
-        Its encoding.
-    last
-        Text to append.
+    ``last`` is text to append.
     """
 
     def __init__(self, stream: InputStream, codec: str, last: bytes) -> None:
@@ -336,8 +308,7 @@ class _Utf8Stream(io.RawIOBase):
         self._ready = memoryview(b"")
         self._is_done = False
         self.has_undecodable = False
-        # How many bytes of the file had been read, as they are stored, with each block; Arrow reads
-        # many blocks ahead.
+        # Of the file after each block, because Arrow reads many blocks ahead.
         self.positions = [stream.position]
 
     def readable(self) -> bool:
@@ -372,18 +343,9 @@ class _Utf8Stream(io.RawIOBase):
 class _DelimitedBlock(TableBlock):
     """Rows of CSV or TSV.
 
-    Parameters
-    ----------
-    path
-        The file.
-    table, numbers
-        The rows with as many fields as the header, and their numbers.
-    misfits
-        Number of fields and text of the other rows, by number.
-    delimiter
-        Separator of fields.
-    codec
-        The encoding if some bytes may not be of it, else None.
+    ``table`` and ``numbers`` are the rows with as many fields as the header; ``misfits`` are number
+    of fields and text of the other rows, by number. ``codec`` is the encoding if some bytes may not
+    be of it, else None.
     """
 
     def __init__(
@@ -431,17 +393,7 @@ class _DelimitedBlock(TableBlock):
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the readable rows, with empty fields null."""
         tables, are_bad = super().readable_columns(names)
-        null = pa.scalar(None, pa.large_string())
-        return [
-            pa.table(
-                [
-                    pc.if_else(pc.equal(column, ""), null, column.cast(pa.large_string()))
-                    for column in table.columns
-                ],
-                names=table.column_names,
-            )
-            for table in tables
-        ], are_bad
+        return [_with_nulls(table) for table in tables], are_bad
 
     def lines(self, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
@@ -467,6 +419,13 @@ class _DelimitedBlock(TableBlock):
         texts_of = Texts.from_arrow(lines)
         written: bytes = texts_of.data[texts_of.offsets[0] : texts_of.offsets[-1]].tobytes()
         return written
+
+
+def _with_nulls(table: pa.Table) -> pa.Table:
+    """Return a table of strings with nulls in place of empty ones."""
+    null = pa.scalar(None, pa.string())
+    columns = [pc.if_else(pc.equal(column, ""), null, column) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
 
 
 def _why_undecodable(text: str, name: str, codec: str) -> str:
@@ -516,8 +475,7 @@ class _DelimitedWriter(RowWriter):
 
 def _numbers_if_all_are(values: pa.Array) -> pa.Array:
     """Cast strings to numbers if possible, empty strings to null."""
-    empty = np.array(pc.equal(values, "").fill_null(True))
-    filled = pc.if_else(pa.array(empty), pa.scalar(None, values.type), values)
+    filled = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
     for kind in (pa.int64(), pa.float64()):
         try:
             return filled.cast(kind)
