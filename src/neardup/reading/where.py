@@ -62,39 +62,33 @@ def _connect() -> Any:
 
 
 class Condition:
-    """A condition on columns, such as ``status = 200``.
+    """A condition on columns in DuckDB's SQL, such as ``status = 200``.
 
-    Parameters
-    ----------
-    text
-        The condition in DuckDB's SQL; null is neither true nor false.
-
-    Attributes
-    ----------
-    columns
-        The named columns, without the fields within them.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it cannot be parsed, or reads other data than columns.
+    ``columns`` are the named columns, without the fields within them. Raises InvalidParameterError
+    for a text that cannot be parsed, or that reads other data than columns.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        try:
-            self.columns, self._query = _compiled(text)
-        except _UnsupportedError as error:
-            raise _refused(str(error), text) from None
         duckdb = _duckdb()
         try:
+            self.columns, self._query = _compiled(text)
             # Finds missing functions, before any row is read.
             self._met(pa.table({}), 0)
+        except _UnsupportedError as error:
+            reason = str(error)
         except duckdb.CatalogException as error:
-            raise _refused(self._reason(error), text) from None
+            reason = self._reason(error)
         except duckdb.Error:
             # It may be valid for columns with types.
-            pass
+            return
+        else:
+            return
+        message = (
+            "where must be a condition such as status = 200 and lang in ('en', 'de'), got "
+            f"{text!r}: {reason}"
+        )
+        raise InvalidParameterError(message, "where")
 
     def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
         """Pickle the text, which is parsed again."""
@@ -103,12 +97,9 @@ class Condition:
     def of(self, source: Source, block: RowBlock) -> Mask:
         """Return a block's rows that match or are unreadable.
 
-        Raises
-        ------
-        InvalidInputError
-            If a file lacks a column completely, or has values that cannot be compared.
+        Raises InvalidInputError if a file lacks a column completely, or has values that cannot be
+        compared.
         """
-        duckdb = _duckdb()
         found = block.json_columns(self.columns)
         try:
             if found is not None:
@@ -124,7 +115,7 @@ class Condition:
             are_met: Mask = are_bad.copy()
             are_met[~are_bad] = self._met(table, int((~are_bad).sum()))
             return are_met
-        except duckdb.Error as error:
+        except _duckdb().Error as error:
             message = f"{option_name('where')} {self.text!r}: {self._reason(error)}"
             raise InvalidInputError(message, path=source.origin) from None
 
@@ -155,14 +146,6 @@ class Condition:
         are_met: Mask = np.zeros(n_rows, np.bool_)
         are_met[numbers] = True
         return are_met
-
-
-def _refused(reason: str, text: str) -> InvalidParameterError:
-    message = (
-        f"where must be a condition such as status = 200 and lang in ('en', 'de'), got {text!r}: "
-        f"{reason}"
-    )
-    return InvalidParameterError(message, "where")
 
 
 def no_column(name: str, names: Sequence[str], condition: str) -> str:
@@ -281,7 +264,9 @@ class _Compiler:
             # DuckDB represents "x is true" with a cast that fails for other texts.
             node = {**node, "left": node["left"]["child"]}
         operands = {name: node[name] for name in _OPERANDS if name in node}
-        listed = [each for value in operands.values() for each in _listed(value)]
+        parts = []
+        for value in operands.values():
+            parts += value if isinstance(value, list) else [value]
         visited = {name: self._visit(value) for name, value in operands.items()}
 
         def compared(template: str) -> dict[str, Any]:
@@ -292,29 +277,21 @@ class _Compiler:
 
             return {**node, **{name: changed(value) for name, value in visited.items()}}
 
-        if all(map(_is_column, listed)):
+        if all(map(_is_column, parts)):
             # Two columns are compared as numbers if both are, else as text.
             both: dict[str, Any] = _cast(compared(_NUMBER), "coalesce(x, y)", compared(_TEXT))
             return both
-        template = _cast_of([each["literal"] for each in listed if each["class"] == "CONSTANT"])
-        return {**node, **visited} if template is None else compared(template)
+        literals = [each["literal"] for each in parts if each["class"] == "CONSTANT"]
+        casts = {_CASTS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
+        cast = casts.pop() if len(casts) == 1 else None
+        integers = [int(each["text"]) for each in literals if each["kind"] == "INTEGER"]
+        if cast == _NUMBER and any(abs(number) >= _LARGEST_EXACT for number in integers):
+            cast = _LARGE_NUMBER
+        return {**node, **visited} if cast is None else compared(cast)
 
 
 def _is_column(node: Any) -> bool:
     return node["class"] == "COLUMN_REF" or node["type"] in _PATHS
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _cast_of(literals: Sequence[dict[str, Any]]) -> str | None:
-    """Return the cast for constants, None if kinds differ."""
-    casts = {_CASTS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
-    cast = casts.pop() if len(casts) == 1 else None
-    integers = [int(each["text"]) for each in literals if each["kind"] == "INTEGER"]
-    are_large = cast == _NUMBER and any(abs(number) >= _LARGEST_EXACT for number in integers)
-    return _LARGE_NUMBER if are_large else cast
 
 
 @cache
