@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -185,20 +185,11 @@ class RawRows:
             return self
         return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
 
-    def replaced(self, mask: Mask, rows: Sequence[bytes]) -> RawRows:
+    def replaced(self, mask: Mask, rows: Iterable[bytes]) -> RawRows:
         """Return the rows with some of them replaced."""
-        sizes = np.array([len(row) for row in rows], np.int64)
-        growth = np.zeros(len(self), np.int64)
-        growth[mask] = sizes - (self.ends - self.starts)[mask]
-        moved = np.cumsum(growth) - growth
-        parts: list[bytes | memoryview] = []
-        view, done = memoryview(self.data), 0
-        bounds = zip(self.starts[mask].tolist(), self.ends[mask].tolist(), rows, strict=True)
-        for start, end, row in bounds:
-            parts += [view[done:start], row]
-            done = end
-        data = b"".join([*parts, view[done:]])
-        return RawRows(data, self.starts + moved, self.ends + moved + growth, self.numbers)
+        new = iter(rows)
+        every = [next(new) if is_new else self[i] for i, is_new in enumerate(mask.tolist())]
+        return RawRows.joining(every, self.numbers)
 
     def slices(self) -> list[memoryview]:
         """Return the bytes of all rows, joining adjacent rows."""

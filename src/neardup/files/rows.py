@@ -8,11 +8,11 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -165,32 +165,25 @@ class Problems:
 
     def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
         """Insert nulls for bad rows missing in ``rows``, listing them."""
-        if not self._skipped:
-            return rows
         import pyarrow as pa
 
         places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
-
-        def spread(array: pa.Array | None) -> pa.Array | None:
-            return None if array is None else array.take(places)
-
-        skipped = sorted(self._skipped + rows.skipped)
-        return ParsedRows(spread(rows.text), spread(rows.id), spread(rows.order), skipped)
+        return self._listed(rows, lambda array: array.take(places))
 
     def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
         """Make the bad rows null and list them."""
-        if not self._skipped:
-            return rows
         import pyarrow as pa
         import pyarrow.compute as pc
 
         bad = pa.array(self.bad)
+        return self._listed(rows, lambda each: pc.if_else(bad, pa.scalar(None, each.type), each))
 
-        def blank(array: pa.Array | None) -> pa.Array | None:
-            return None if array is None else pc.if_else(bad, pa.scalar(None, array.type), array)
-
-        skipped = sorted(self._skipped)
-        return ParsedRows(blank(rows.text), blank(rows.id), blank(rows.order), skipped)
+    def _listed(self, rows: ParsedRows, change: Callable[[pa.Array], pa.Array]) -> ParsedRows:
+        if not self._skipped:
+            return rows
+        ids = None if rows.id is None else change(rows.id)
+        order = None if rows.order is None else change(rows.order)
+        return ParsedRows(change(rows.text), ids, order, sorted(self._skipped + rows.skipped))
 
 
 class RowBlock(ABC):
@@ -322,19 +315,6 @@ class RowWriter(ABC):
         self.close()
 
 
-class RowFilter(Protocol):
-    """Chooses rows of a source by a condition.
-
-    ``n_others`` counts the other rows once all have been read.
-    """
-
-    condition: Any
-    n_others: int | None
-
-    def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
-        """Yield the blocks with only chosen rows, except empty blocks."""
-
-
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -369,8 +349,8 @@ class Source(ABC):
     kept_texts: Any = None
     """Texts extracted by an earlier pass of the job (``files.plain.ExtractedTexts``)."""
 
-    row_filter: RowFilter | None = None
-    """Chooses rows if not all are read."""
+    row_filter: Any = None
+    """Chooses rows by a condition (``reading.where.ConditionFilter``); None reads all."""
 
     @property
     def files(self) -> Sequence[Source]:

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.inputs import Inputs
-    from neardup.files.rows import RowFilter
     from neardup.matching.buckets import Banding
 
 
@@ -319,7 +318,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
     return sources.changed(lambda source: with_filter(source, ConditionFilter(condition)))
 
 
-def with_filter(source: Source, row_filter: RowFilter | None) -> Source:
+def with_filter(source: Source, row_filter: Any) -> Source:
     """Return a source with only the rows that a filter chooses."""
     made = copy(source)
     made.row_filter = row_filter
