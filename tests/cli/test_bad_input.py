@@ -140,11 +140,11 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "an image, not text; leave it out"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary data, not text; leave it out"),
         (gzip.compress(GOOD, mtime=0), "compressed with gzip; let its name end in .gz"),
         (
             b"PAR1\x15\xff\n",
-            "a Parquet file, not text; read it with --input-format parquet",
+            "a file of format parquet, not text; read it with --input-format parquet",
         ),
     ],
 )
@@ -207,7 +207,7 @@ NOTHING = f"no file of a known format in {{}}; a name ends in one of {KNOWN_SUFF
         ("x.jsonl", NOTHING.format("'x.jsonl'")),
         (
             "a.rtf",
-            "a.rtf, row 1: this is an RTF document, not text; convert it to text first, for "
+            "a.rtf, row 1: this is an RTF document, not text; convert it to text, for "
             "example with pandoc",
         ),
         (

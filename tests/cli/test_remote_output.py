@@ -89,14 +89,3 @@ def test_remote__holds_an_input(fails, run, memory):
     named_in = ("--named-in", "memory://out/removed.parquet")
     error = f"memory://out holds the input memory://out/removed.parquet, {REPLACED}"
     fails("drop", "memory://in", *named_in, "-o", "memory://out", "--overwrite", error=error)
-
-
-@pytest.mark.parametrize("place", ["kept", "kept/*.jsonl", "kept/a.jsonl", "removed.parquet"])
-def test_remote__unfinished_output_as_an_input(fails, run, memory, place):
-    run("dedup", "memory://in", "-o", "memory://out")
-    memory.mv("/out/_SUCCESS", "/out/_STARTED")
-    error = (
-        "memory:///out is an unfinished output of neardup, without _SUCCESS; wait for the run that "
-        "writes it, or run it again with --overwrite"
-    )
-    fails("pairs", f"memory://out/{place}", "-o", "pairs.csv", error=error)

@@ -134,7 +134,7 @@ class Failing:
 
 @pytest.mark.damage
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
-@pytest.mark.parametrize("good", [1, 3, 5, 7])
+@pytest.mark.parametrize("good", [1, 3, 5, 6])
 def test_s3__no_call_to_put_may_fail(run, s3, bucket, names, monkeypatch, good, overwrite):
     url = f"s3://{bucket}/out"
     if overwrite:
@@ -145,12 +145,10 @@ def test_s3__no_call_to_put_may_fail(run, s3, bucket, names, monkeypatch, good, 
     assert failing.calls > good
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"error: cannot write {url}")
-    gone = ", and the earlier output is gone" if overwrite and good > 1 else ""
+    gone = ", and the earlier output is gone" if overwrite else ""
     end = f": no permission to list, write and delete there; nothing was written{gone}\n"
     assert outcome.err.endswith(end)
-    assert "_SUCCESS" not in names(f"{bucket}/out") or good == 1
-    if not overwrite or gone:
-        assert names(f"{bucket}/out") == []
+    assert names(f"{bucket}/out") == []
 
 
 def test_s3__parts_of_a_large_file_go_when_writing_fails(run, s3, bucket, names, monkeypatch):
@@ -176,19 +174,14 @@ def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkey
     url = f"s3://{bucket}/out"
     with monkeypatch.context() as patch:
         Failing(patch, "put_object", 4, OSError("the line is cut"))
-        # The probe is removed, and nothing after it.
-        Failing(patch, "delete_objects", 1, OSError("the line is cut"))
+        Failing(patch, "delete_objects", 0, OSError("the line is cut"))
         outcome = run("dedup", f"s3://{bucket}/in", "-o", url)
     assert outcome.err.endswith("what was written may still be there, without _SUCCESS\n")
     left = names(f"{bucket}/out")
-    assert "_STARTED" in left
+    assert left
     assert "_SUCCESS" not in left
-    for place in ("kept", "kept/a.jsonl", "kept/*.jsonl"):
-        outcome = run("pairs", f"{url}/{place}", "-o", "pairs.csv")
-        assert outcome.err.startswith(f"error: {url} is an unfinished output of neardup, without ")
     outcome = run("dedup", f"s3://{bucket}/in", "-o", url)
-    assert outcome.err.startswith(f"error: {url} is an unfinished output of neardup, begun 2")
-    assert "replace it with --overwrite" in outcome.err
+    assert outcome.err.startswith(f"error: {url} exists; ")
     assert run("dedup", f"s3://{bucket}/in", "-o", url, "--overwrite").code == 0
     assert names(f"{bucket}/out") == sorted([*NAMES, "_SUCCESS"])
 

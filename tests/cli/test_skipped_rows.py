@@ -51,7 +51,7 @@ def test_crawl(run, here, crawl, command, output_format):
     # Records count that are no pages, too.
     assert [(row["file"], row["row"]) for row in table] == [(crawl, 3), (crawl, 7)]
     assert "not valid UTF-8 at byte 7 of the page" in table[0]["reason"]
-    assert "this is a PDF document" in table[1]["reason"]
+    assert "this is a file of format pdf" in table[1]["reason"]
     summary = json.loads((here / "out/summary.json").read_text())
     assert summary["skipped"] == table
     counts = [summary[f"documents_{what}"] for what in ("in", "kept", "removed")]

@@ -64,13 +64,7 @@ class _Spool:
 def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied], list[str]]:
     """Copy an archive's input members, and list the other members.
 
-    Parameters
-    ----------
-    archive
-        Local path or URL.
-    is_input
-        Returns whether a member is an input, by its name. Hidden members, and links and devices,
-        are never inputs.
+    ``is_input`` judges the name of a member. Hidden members, links and devices are never inputs.
     """
     spool, limit, n_bytes = _Spool(), most_bytes(_stored_size(archive)), 0
     copies: dict[str, Path] = {}

@@ -7,8 +7,8 @@ the rest.
 
 At a URL nothing can be exchanged in one step, and nothing is staged on the local disk. A file of an
 object store is visible when it is closed; other systems get a temporary file that is renamed. The
-files of a folder appear one by one: ``_STARTED`` names the writer; ``_SUCCESS``, written last,
-lists the files of a complete output. An output that is replaced loses that marker first.
+files of a folder appear one by one; ``_SUCCESS``, written last, lists the files of a complete
+output. An output that is replaced loses that marker first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import re
 import shutil
 import tempfile
@@ -24,13 +23,10 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import (
-    OVERWRITE,
-    InvalidInputError,
     InvalidParameterError,
     NeardupError,
     OutputExistsError,
@@ -82,9 +78,7 @@ _OUTPUT = FolderKind("output", "summary.json")
 def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT) -> None:
     """Check that a folder is new or may be replaced."""
     if isinstance(target, Url):
-        folder = _RemoteFolder(target)
-        folder.check(overwrite=overwrite)
-        folder.probe()
+        _check_writable(target, *_check_remote(target, overwrite=overwrite))
         return
     if is_standard_output(target):
         message = "the output is a folder, which standard output does not take; name a new folder"
@@ -126,8 +120,13 @@ def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) ->
     if isinstance(target, Path):
         with _translated(target), tempfile.TemporaryFile(dir=target.parent):
             return
+    _check_writable(target, system, path)
+
+
+def _check_writable(url: Url, system: Any, path: str) -> None:
+    """Write and remove a file, so that a run does not end where it may not write."""
     beside = _beside(path)
-    with writing_to(target):
+    with writing_to(url):
         system.pipe_file(beside, b"")
     # Whoever may not delete may still write a file.
     with contextlib.suppress(Exception):
@@ -409,49 +408,49 @@ def _beside(path: str) -> str:
     return f"{parent}/.{name}.neardup-{uuid.uuid4().hex[:8]}"
 
 
-# Folders at URLs, with their markers.
+# Folders at URLs. Their marker is written last, and removed first when they are replaced.
 
-_STARTED, _SUCCESS = "_STARTED", "_SUCCESS"
+_SUCCESS = "_SUCCESS"
 
 # All that a run writes below an output folder, by the first part of its name.
 _ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
 
-# Written and removed again before work starts, so that a run does not end where it may not write.
-_PROBE = "_neardup_probe"
-
-
-def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
-    """Return the content of a neardup marker, or None."""
-    try:
-        content = json.loads(system.cat_file(f"{folder}/{name}"))
-    except (FileNotFoundError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) and "neardup" in content else None
-
 
 def is_remote_output(system: Any, folder: str) -> bool:
-    """Return whether a folder has a marker of neardup."""
-    return any(read_marker(system, folder, marker) for marker in (_STARTED, _SUCCESS))
+    """Return whether a folder has the marker of a complete output."""
+    try:
+        content = json.loads(system.cat_file(f"{folder}/{_SUCCESS}"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "neardup" in content
 
 
-def check_is_complete(system: Any, path: str) -> None:
-    """Raise if a path is part of an incomplete output."""
-    parts = path.split("/")
-    for count, part in enumerate(parts):
-        folder = "/".join(parts[:count])
-        if part not in _ENTRIES or not folder:
-            continue
-        started = success = None
-        # Without access, reading the input raises the error.
-        with contextlib.suppress(Exception):
-            started = read_marker(system, folder, _STARTED)
-            success = read_marker(system, folder, _SUCCESS) if started else None
-        if started and not success:
-            message = (
-                f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
-                f"{_SUCCESS}; wait for the run that writes it, or run it again with {OVERWRITE}"
-            )
-            raise InvalidInputError(message)
+def _check_remote(url: Url, *, overwrite: bool) -> tuple[Any, str]:
+    """Return the system and path of a folder that is empty or a replaceable output."""
+    system, path = open_system(url)
+    with writing_to(url):
+        is_file, names = system.isfile(path), _sizes(system, path)
+        entries = _ENTRIES | ({_SUCCESS} if is_remote_output(system, path) else set())
+    if is_file:
+        raise _no_folder(url)
+    foreign = [name for name in names if name.partition("/")[0] not in entries]
+    if foreign:
+        message = (
+            f"{url} holds files that are not of an output of neardup, such as {foreign[0]}; choose "
+            "another name, or remove them yourself"
+        )
+        raise OutputExistsError(message)
+    if names and not overwrite:
+        raise OutputExistsError.at(url)
+    return system, path
+
+
+def _sizes(system: Any, folder: str) -> dict[str, int]:
+    """Return the bytes of all files below a folder by name."""
+    system.invalidate_cache(folder)
+    found = system.find(folder, detail=True)
+    sizes = {path[len(folder) :].strip("/"): about["size"] for path, about in found.items()}
+    return {name: sizes[name] for name in sorted(sizes) if name}
 
 
 @contextmanager
@@ -460,138 +459,29 @@ def _new_remote_folder(url: Url, *, overwrite: bool) -> Iterator[Destination]:
 
     After an error the written files are removed, if they can be.
     """
-    folder = _RemoteFolder(url)
-    folder.check(overwrite=overwrite)
-    with _undoing(RemoteDestination(folder.system, folder.path, url), folder.undo) as destination:
-        folder.start()
-        yield destination
-        folder.finish()
-    # The output is complete without the name of its writer.
-    with contextlib.suppress(Exception):
-        folder.remove([_STARTED])
+    system, path = _check_remote(url, overwrite=overwrite)
+    has_earlier = bool(_sizes(system, path))
 
+    def remove() -> None:
+        if _SUCCESS in _sizes(system, path):
+            system.rm_file(f"{path}/{_SUCCESS}")
+        with contextlib.suppress(FileNotFoundError):
+            system.rm(path, recursive=True)
 
-class _RemoteFolder:
-    """A folder at a URL and its markers."""
-
-    def __init__(self, url: Url) -> None:
-        self.url = url
-        self.system, self.path = open_system(url)
-        self._token = uuid.uuid4().hex
-        self._is_started = self._has_replaced = False
-
-    def check(self, *, overwrite: bool) -> None:
-        """Raise unless the folder is empty or a replaceable output."""
-        with writing_to(self.url):
-            is_file = self.system.isfile(self.path)
-            names = self._sizes()
-            is_complete = self._marker(_SUCCESS) is not None
-            started = self._marker(_STARTED)
-        if is_file:
-            raise _no_folder(self.url)
-        is_ours = is_complete or bool(started)
-        foreign = [n for n in names if not is_ours or n.partition("/")[0] not in _ENTRIES]
-        if foreign:
-            message = (
-                f"{self.url} holds files that are not of an output of neardup, such as "
-                f"{foreign[0]}; choose another name, or remove them yourself"
-            )
-            raise OutputExistsError(message)
-        if overwrite or not is_ours:
-            return
-        if is_complete or not started:
-            raise OutputExistsError.at(self.url)
-        message = (
-            f"{self.url} is an unfinished output of neardup, begun {started.get('at')} on "
-            f"{started.get('host')}; if that run has ended, replace it with {OVERWRITE}"
-        )
-        raise OutputExistsError(message)
-
-    def probe(self) -> None:
-        """Check write access with a temporary file, leaving no folder."""
-        with writing_to(self.url):
-            is_new = has_folders(self.path) and not self.system.exists(self.path)
-            self._put(_PROBE, {})
-            self.remove([_PROBE])
-        if is_new:
-            self._remove_if_empty()
-
-    def start(self) -> None:
-        """Write a start marker, then clear the folder, markers first."""
-        start = {
-            "neardup": __version__,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "host": platform.node(),
-            "process": os.getpid(),
-            "run": self._token,
-        }
-        with writing_to(self.url):
-            self._is_started = True
-            self._put(_STARTED, start)
-            self._clear()
-
-    def finish(self) -> None:
-        """Write the marker, with all files' names and sizes."""
-        with writing_to(self.url):
-            if not self._is_own():
-                message = (
-                    f"{self.url} has been taken over by another run; give each run an output of "
-                    "its own"
-                )
-                raise WriteError(message)
-            files = [{"name": name, "bytes": size} for name, size in self._sizes().items()]
-            self._put(_SUCCESS, {"neardup": __version__, "files": files})
-
-    def undo(self) -> str:
-        """Remove the written files, and describe the result."""
-        if not self._is_started:
-            return "nothing was written"
-        lost = ", and the earlier output is gone" if self._has_replaced else ""
+    def undo() -> str:
+        lost = ", and the earlier output is gone" if has_earlier else ""
         try:
-            if self._is_own():
-                self._clear()
-                self.remove([_STARTED])
-                self._remove_if_empty()
+            remove()
         except Exception:
             # Of whatever kind: the error that led here is the one to report.
             return f"what was written may still be there, without {_SUCCESS}{lost}"
         return f"nothing was written{lost}"
 
-    def remove(self, names: list[str]) -> None:
-        """Remove files by their names."""
-        if names:
-            self.system.rm([f"{self.path}/{name}" for name in names])
-
-    def _clear(self) -> None:
-        if self._marker(_SUCCESS) is not None:
-            self._has_replaced = True
-            self.remove([_SUCCESS])
-        self.remove([*self._sizes()])
-
-    def _sizes(self) -> dict[str, int]:
-        """Return the bytes of all files below by name, except markers."""
-        self.system.invalidate_cache(self.path)
-        start = len(self.path)
-        found = self.system.find(self.path, detail=True)
-        sizes = {path[start:].strip("/"): about["size"] for path, about in found.items()}
-        ours = {"", _PROBE, _STARTED} | ({_SUCCESS} if self._marker(_SUCCESS) else set())
-        return {name: sizes[name] for name in sorted(sizes) if name not in ours}
-
-    def _is_own(self) -> bool:
-        return (self._marker(_STARTED) or {}).get("run") == self._token
-
-    def _marker(self, name: str) -> dict[str, Any] | None:
-        return read_marker(self.system, self.path, name)
-
-    def _put(self, name: str, content: dict[str, Any]) -> None:
-        if has_folders(self.path):
-            self.system.makedirs(self.path, exist_ok=True)
-        data = (json.dumps(content, indent=2) + "\n").encode()
-        to_its_end(lambda: self.system.pipe_file(f"{self.path}/{name}", data))
-
-    def _remove_if_empty(self) -> None:
-        """Remove an empty folder, if the system has folders."""
-        if has_folders(self.path):
-            with contextlib.suppress(Exception):
-                if not self.system.find(self.path):
-                    self.system.rm(self.path, recursive=True)
+    with _undoing(RemoteDestination(system, path, url), undo) as destination:
+        with writing_to(url):
+            remove()
+        yield destination
+        with writing_to(url):
+            files = [{"name": name, "bytes": n} for name, n in _sizes(system, path).items()]
+            marker = json.dumps({"neardup": __version__, "files": files}, indent=2) + "\n"
+            to_its_end(lambda: system.pipe_file(f"{path}/{_SUCCESS}", marker.encode()))

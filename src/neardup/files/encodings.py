@@ -6,6 +6,7 @@ are cut by their code units.
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import TYPE_CHECKING
 
@@ -37,48 +38,49 @@ def is_utf8(data: bytes | memoryview) -> bool:
 HEAD_BYTES = 1 << 12
 """How much of a file decides its kind."""
 
-_CONVERT = "not text; convert it to text first, for example with"
-_FORMAT = "not text; read it with input_format {0} (--input-format {0})"
-_ENCODED = "text in {0}; read it with encoding {0} (--encoding {0})"
+# First bytes of files of formats that are read, and of compressed ones.
+_FORMATS = {b"%PDF-": "pdf", b"WARC/": "warc", b"PAR1": "parquet", b"ARROW1": "arrow"}
+_COMPRESSED = {
+    b"\x1f\x8b": ".gz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"\xfd7zXZ\0": ".xz",
+    b"BZh": ".bz2",
+}
 
-# First bytes of files, and the kind of file.
-_BEGINNINGS = (
-    (b"%PDF-", f"a PDF document, {_FORMAT.format('pdf')}"),
-    (
-        b"PK\x03\x04",
-        "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, not text; let its name end in "
-        "what it is, such as .zip, or convert it to text first",
-    ),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a Microsoft Office document, {_CONVERT} LibreOffice"),
-    (b"{\\rtf", f"an RTF document, {_CONVERT} pandoc"),
-    (b"\xff\xfe\0\0", _ENCODED.format("utf-32")),
-    (b"\0\0\xfe\xff", _ENCODED.format("utf-32")),
-    (b"\xff\xfe", _ENCODED.format("utf-16")),
-    (b"\xfe\xff", _ENCODED.format("utf-16")),
-    (b"WARC/", f"a crawl, {_FORMAT.format('warc')}"),
-    (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
-    (b"ARROW1", f"an Arrow file, {_FORMAT.format('arrow')}"),
-    (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd; let its name end in .zst"),
-    (b"\xfd7zXZ\x00", "compressed with xz; let its name end in .xz"),
-    (b"BZh", "compressed with bzip2; let its name end in .bz2"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, not text; unpack it first"),
-    (b"SQLite format 3\x00", "an SQLite database, not text; export its rows as CSV first"),
-    (b"\x89PNG", "an image, not text; leave it out"),
-    (b"\xff\xd8\xff", "an image, not text; leave it out"),
-    (b"GIF8", "an image, not text; leave it out"),
+# Byte-order marks and their encodings, longer marks before their prefixes.
+MARKS = (
+    ("utf-32-le", codecs.BOM_UTF32_LE),
+    ("utf-32-be", codecs.BOM_UTF32_BE),
+    ("utf-16-le", codecs.BOM_UTF16_LE),
+    ("utf-16-be", codecs.BOM_UTF16_BE),
 )
-_TAR = slice(257, 262)
+
+
+def encoding_by_mark(head: bytes) -> str | None:
+    """Return the encoding of a non-UTF-8 byte-order mark, or None."""
+    found = next((name for name, mark in MARKS if head.startswith(mark)), None)
+    return None if found is None else found[: len("utf-16")]
 
 
 def foreign_kind(head: bytes) -> str | None:
     """Describe a binary file with a remedy, None for text."""
-    for beginning, kind in _BEGINNINGS:
+    if (found := encoding_by_mark(head)) is not None:
+        return f"this is text in {found}; read it with encoding {found} (--encoding {found})"
+    for beginning, name in _FORMATS.items():
         if head.startswith(beginning):
-            return f"this is {kind}"
-    if head[_TAR] == b"ustar":
-        return "this is a tar archive, not text; let its name end in .tar, or unpack it first"
-    if b"\0" in head:
+            option = f"input_format {name} (--input-format {name})"
+            return f"this is a file of format {name}, not text; read it with {option}"
+    for beginning, suffix in _COMPRESSED.items():
+        if head.startswith(beginning):
+            return f"this is compressed data, not text; let its name end in {suffix}"
+    if head.startswith(b"PK\x03\x04"):
+        return (
+            "this is a ZIP archive, as .docx, .xlsx, .odt and .epub files are, not text; let its "
+            "name end in what it is, such as .zip, or convert it to text first"
+        )
+    if head.startswith(b"{\\rtf"):
+        return "this is an RTF document, not text; convert it to text, for example with pandoc"
+    if b"\0" in head or head.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
         return "this is binary data, not text; leave it out, or convert it to text first"
     return None
 
@@ -115,7 +117,7 @@ LANGUAGES = ("", *_ENDINGS)
 IN_MEMORY = LANGUAGES.index("python")
 """The language of programs that are in no file: the one that hands them over."""
 
-_COMPRESSED = "|".join(map(re.escape, COMPRESSIONS))
+_COMPRESSIONS = "|".join(map(re.escape, COMPRESSIONS))
 
 _NUMBERS = {
     ending: LANGUAGES.index(language)
@@ -135,7 +137,7 @@ def languages_of_ids(ids: pa.Array) -> Bytes:
     import pyarrow.compute as pc
 
     names = pc.utf8_lower(ids.cast(pa.large_string()))
-    names = pc.replace_substring_regex(names, f"({_COMPRESSED})?(:[0-9]+)?$", "")
+    names = pc.replace_substring_regex(names, f"({_COMPRESSIONS})?(:[0-9]+)?$", "")
     endings = pc.replace_substring_regex(names, r"(?s)^.*(\.[^./]+)$", r"\1")
     known = pa.array(list(_NUMBERS), pa.large_string())
     places = pc.index_in(endings, value_set=known).fill_null(-1).to_numpy()

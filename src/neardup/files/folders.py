@@ -125,18 +125,9 @@ SEPARATOR = "\n\n"
 
 
 class FolderSource(Source):
-    """Files of a folder, joined to one document, row 1.
+    """Files of a folder, joined in this order to one document, row 1.
 
-    Parameters
-    ----------
-    origin
-        Path or URL of the folder.
-    name
-        Name of the source, and id of the document.
-    files
-        The files, in the order of their texts; at least one.
-    names
-        Their paths below the folder, for places of passages.
+    ``names`` are their paths below the folder, for places of passages.
     """
 
     is_one_row = True

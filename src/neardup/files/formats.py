@@ -184,17 +184,7 @@ def missing_extras(endings: Iterable[str]) -> list[str]:
 
 
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:
-    """Make the source of a file.
-
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    name
-        Name of the source; its suffixes are the compression, and the format unless one is chosen.
-    options
-        Options of the formats.
-    """
+    """Make the source of a path or URL; suffixes of the name are format and compression."""
     return (format_of(name, options) or _TEXT).open(location, name, options)
 
 

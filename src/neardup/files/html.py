@@ -10,10 +10,9 @@ import codecs
 import logging
 import re
 
-from neardup.files.encodings import HEAD_BYTES, foreign_kind
+from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
 from neardup.files.plain import UnreadableFileError
 from neardup.files.problems import not_utf8
-from neardup.files.rawrows import encoding_by_mark
 from neardup.options.groups import InputOptions
 
 MAX_PAGE_BYTES = 1 << 26
@@ -30,19 +29,8 @@ logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 def page_text(data: bytes, options: InputOptions, header: str | None = None) -> str:
     """Return the visible or the main text of a page of any encoding.
 
-    Parameters
-    ----------
-    data
-        The page.
-    options
-        Its encoding if one was chosen, and the wanted text.
-    header
-        The label of its encoding that a server has sent with it.
-
-    Raises
-    ------
-    UnreadableFileError
-        If the page is not text, has no known encoding, or would take a parser minutes.
+    ``header`` is the label of its encoding that a server has sent with it. A page that is not text,
+    has no known encoding, or would take a parser minutes raises UnreadableFileError.
     """
     head = data[:HEAD_BYTES]
     if encoding_by_mark(head[:4]) is None:
@@ -150,23 +138,8 @@ def decode_page(
 ) -> str:
     """Return a page as text, without a byte-order mark.
 
-    Bytes that a named encoding lacks become U+FFFD, as in browsers.
-
-    Parameters
-    ----------
-    data
-        The page.
-    chosen
-        The encoding of pages that name none, by Python's name.
-    header
-        The label in the header with which a server sent the page.
-    is_html
-        The page may name its encoding; plain text does not.
-
-    Raises
-    ------
-    UnreadableFileError
-        If no encoding is named and the page is not UTF-8.
+    Bytes that a named encoding lacks become U+FFFD, as in browsers. ``chosen`` is for pages that
+    name no encoding; without one they are UTF-8 or raise UnreadableFileError.
     """
     from resiliparse.parse.encoding import map_encoding_to_html5
 

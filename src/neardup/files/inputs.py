@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
-from neardup.files.destinations import check_is_complete, is_remote_output
+from neardup.files.destinations import is_remote_output
 from neardup.files.folders import FolderSource, NamedFile, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
@@ -463,7 +463,6 @@ def _found_at_url(url: str) -> Iterator[tuple[str, bool]]:
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(url)
-    check_is_complete(system, path)
     if "*" in url:
         matches = system.glob(path, detail=True)
         files = [name for name, about in matches.items() if about["type"] != "directory"]

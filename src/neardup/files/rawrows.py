@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.encodings import MARKS, encoding_by_mark
 from neardup.files.problems import not_decodable
 from neardup.files.rows import (
     ColumnNames,
@@ -68,13 +69,6 @@ MARK_BYTES = 4
 LOOKED_AT = 1 << 16
 """How much of a file is checked for UTF-8 although another encoding is named."""
 
-# Byte-order marks and their encodings, longer marks before their prefixes.
-_MARKS = (
-    ("utf-32-le", codecs.BOM_UTF32_LE),
-    ("utf-32-be", codecs.BOM_UTF32_BE),
-    ("utf-16-le", codecs.BOM_UTF16_LE),
-    ("utf-16-be", codecs.BOM_UTF16_BE),
-)
 # Encodings with characters whose second byte may be that of an ASCII letter, bracket or backslash.
 _WITH_ASCII_BYTES = frozenset(
     {"shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "cp949", "cp950", "johab"}
@@ -115,7 +109,7 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
         return TextEncoding(mark=BYTE_ORDER_MARK) if is_utf8 else TextEncoding(codec)
     family = codec[: len("utf-16")]
     beginning = head()
-    for exact, mark in _MARKS:
+    for exact, mark in MARKS:
         if exact.startswith(codec) and beginning.startswith(mark):
             return TextEncoding(exact, int(family[-2:]) // 8, mark)
     return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
@@ -131,12 +125,6 @@ def _is_utf8_beyond_ascii(head: bytes) -> bool:
         return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()
     except UnicodeDecodeError:
         return False
-
-
-def encoding_by_mark(head: bytes) -> str | None:
-    """Return the encoding of a non-UTF-8 byte-order mark, or None."""
-    found = next((name for name, mark in _MARKS if head.startswith(mark)), None)
-    return None if found is None else found[: len("utf-16")]
 
 
 def check_mark(head: bytes, encoding: str | None, path: str) -> None:

@@ -253,18 +253,7 @@ class SheetSource(MemorySource):
 
     Rows count from 1 after it. Rows without a value are left out. An output is a spreadsheet with
     that sheet alone: values keep their kinds, formulas become their values, and formats and widths
-    are gone.
-
-    Parameters
-    ----------
-    names
-        The names of the columns.
-    rows
-        The values of each row, up to its last one.
-    location, name
-        Path or URL of the file, and its name in ids and outputs.
-    sheet
-        The name of the sheet.
+    are gone. ``rows`` have values up to their last one.
     """
 
     block_type = _SheetBlock

@@ -109,18 +109,10 @@ def parts_of(location: str) -> tuple[str, ...]:
 
 
 class Copied(str):
-    """A location shown by name but opened at its copy.
+    """A location shown by name but opened at its local copy.
 
-    Parameters
-    ----------
-    name
-        Its name in errors.
-    copy
-        The local copy.
-    archive
-        The archive of a member; None for standard input.
-    keeper
-        Keeps the copy as long as it is referenced; pickles lack it.
+    It is standard input, or a member of an archive. ``keeper`` keeps the copy as long as it is
+    referenced; pickles lack it.
     """
 
     copy: Path
@@ -147,15 +139,7 @@ def _place_of(location: str) -> str:
 
 
 class InputStream:
-    """The decompressed bytes of a file from its start.
-
-    Parameters
-    ----------
-    location
-        Local path or URL.
-    compression
-        Codec, a value of ``COMPRESSIONS``; None for plain bytes.
-    """
+    """The decompressed bytes of a path or URL from its start."""
 
     def __init__(self, location: str, compression: str | None = None) -> None:
         self.location = location
@@ -219,14 +203,7 @@ class OutputStream:
     """An output file, written sequentially and compressed reproducibly.
 
     Written bytes must not change any more: idle threads of a map compress them while the next
-    pieces are made.
-
-    Parameters
-    ----------
-    destination
-        Where to write; folders on the way are created, an existing file is replaced.
-    compression
-        Codec, a value of ``COMPRESSIONS``; None for plain bytes.
+    pieces are made. Folders on the way are created, an existing file is replaced.
     """
 
     def __init__(self, destination: Destination, compression: str | None = None) -> None:

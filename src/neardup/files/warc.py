@@ -74,15 +74,7 @@ def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
 
 
 class WarcSource(RawSource):
-    """A WARC file of pages, with record ids as ids.
-
-    Parameters
-    ----------
-    location, name, block_bytes
-        As for RawSource.
-    options
-        Which text of the pages is wanted, and their encoding if one was chosen.
-    """
+    """A WARC file of pages, with record ids as ids."""
 
     extracts_text, uncuttable = True, _KIND
 

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
+from neardup.files.encodings import encoding_by_mark
 from neardup.files.formats import file_source
-from neardup.files.rawrows import encoding_by_mark, encoding_of
+from neardup.files.rawrows import encoding_of
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
 from neardup.files.writers import Conversion

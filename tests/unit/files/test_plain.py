@@ -31,13 +31,12 @@ def test_text_lines__documents_and_numbers(make_file):
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"%PDF-1.7\n", "a PDF document, not text; read it with input_format pdf"),
+        (b"%PDF-1.7\n", "a file of format pdf, not text; read it with input_format pdf"),
         (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
-        (b"WARC/1.0\r\n", "a crawl, not text; read it with input_format warc"),
-        (b"PAR1\x15\x04", "a Parquet file, not text; read it with input_format parquet"),
-        (b"\x1f\x8b\x08", "compressed with gzip; let its name end in .gz"),
-        (b"\x89PNG\r\n", "an image"),
-        (b"a" * 257 + b"ustar\x0000", "a tar archive"),
+        (b"WARC/1.0\r\n", "a file of format warc, not text; read it with input_format warc"),
+        (b"PAR1\x15\x04", "a file of format parquet, not text; read it with input_format parquet"),
+        (b"\x1f\x8b\x08", "compressed data, not text; let its name end in .gz"),
+        (b"a" * 257 + b"ustar\x0000", "binary data"),
         (b"abc\0\xff", "binary data"),
     ],
 )
