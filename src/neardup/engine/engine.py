@@ -463,10 +463,6 @@ class Engine(ABC):
         """Describe the engine for a summary."""
         return {"engine": self.name, "workers": self.workers}
 
-    def describe_cluster(self) -> dict[str, Any]:
-        """Describe the executors for a summary, empty for threads."""
-        return {}
-
     @abstractmethod
     def stream(
         self,

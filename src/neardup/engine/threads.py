@@ -94,10 +94,6 @@ _LARGE = 2
 # Documents, times kinds of keys, that are grouped in one step.
 _LEAST_MEETING = 1 << 16
 
-# Lower bounds on file sizes, to detect a too small disk before the work: for all columns of
-# documents, some of which are not written, and for compressed text.
-_LEAST_OF_ROWS, _LEAST_OF_TEXT = 0.7, 0.4
-
 # Text per file of read documents in a work folder, and of texts that are read again, which is the
 # loss of a killed run.
 FILE_TEXT_BYTES, _FILE_BYTES = 256_000_000, 1_000_000_000
@@ -207,15 +203,13 @@ def _read_blocks(
     Once some rows are in files, so are the facts about their documents.
     """
     sources, plan = blocks.sources, blocks.plan
-    n_listed, workspace = [0] * len(sources), listed.workspace
+    n_listed = [0] * len(sources)
     for _, facts in listed.known():
         n_listed[facts["source"]] += 1
     n_added = n_listed if rows is None else rows.count_blocks(blocks.collection, len(sources))
     # Blocks missing in either are read again.
     n_done = [min(each) for each in zip(n_listed, n_added, strict=True)]
     n_met = n_done.copy()
-    n_before = workspace.work.size_bytes if workspace.work else 0
-    n_bytes, is_checked = 0, False
 
     def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], Sorted | None]:
         found = blocks.look(block, plan)
@@ -224,22 +218,14 @@ def _read_blocks(
     for source, (documents, facts, of_rows) in reading.map(work, sources, n_done):
         facts["source"] = source
         n_met[source] += 1
-        n_spilled = 0
         if rows is not None:
             if of_rows is not None and n_met[source] > n_added[source]:
                 block = [blocks.collection, source, len(documents)]
                 rows.add(block, *of_rows, facts["text_bytes"])
-            n_spilled = rows.shuffle.bytes_in_files
-            if n_spilled:
+            if rows.shuffle.bytes_in_files:
                 listed.to_files()
         if n_met[source] > n_listed[source]:
             listed.append(documents, facts, facts["text_bytes"])
-            n_bytes += documents.nbytes
-        if not (is_checked or (listed.is_in_memory and not n_spilled)):
-            is_checked = True
-            if share := reading.share_done:
-                # The remaining blocks are estimated from the present ones.
-                workspace.require_disk(int((n_before + n_bytes + n_spilled) * (1 / share - 1)))
 
 
 # Rows, and the partition of each in ascending order.
@@ -347,8 +333,7 @@ class _ThreadRows(TaskRows):
         known, partitions = self.known(number), None
         if self.n_groups > 1 and self.route is not None:
             partitions = np.unique(self.route(known, _N_PARTITIONS)).tolist()
-        runner = self.engine.runner.of_part(number, self.n_groups)
-        return Group(known, runner, self.shuffle, partitions)
+        return Group(known, self.engine.runner, self.shuffle, partitions)
 
 
 @dataclass(frozen=True)
@@ -391,8 +376,6 @@ class ThreadRead(Read):
             return exchanged
         if not in_memory:
             partitions.keep(workspace)
-            share = len(partitions.documents) / max(1, n_documents)
-            workspace.require_disk(int(_LEAST_OF_ROWS * share * n_bytes))
         places = partitions.places_of_all(n_documents)
 
         def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
@@ -463,9 +446,9 @@ class _ThreadExchanged(Exchanged):
         if engine.workspace.fits(8 * int(n_tokens.sum()), _SETS_SHARE):
             sets = read_comparable(catalogues, own_ranks, self.read.reading, engine.runner)
             return replace(self, ranks=ranks, sets=sets)
-        return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
+        return replace(self, texts=self._exchange_texts(are_wanted))
 
-    def _exchange_texts(self, are_wanted: Bools, n_tokens: int) -> Shuffle:
+    def _exchange_texts(self, are_wanted: Bools) -> Shuffle:
         import pyarrow as pa
 
         workspace, catalogues = self.read.engine.workspace, self.read.catalogues
@@ -487,11 +470,6 @@ class _ThreadExchanged(Exchanged):
 
         self.partitions.keep(workspace)
         n_done = len(shuffle.done())
-        if not n_done:
-            # Estimate bytes by the mean length of a token.
-            n_of_all = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in catalogues)
-            n_bytes = n_tokens / max(1, n_of_all) * sum(each.text_bytes for each in catalogues)
-            workspace.require_disk(int(_LEAST_OF_TEXT * n_bytes))
         reading, runner = self.read.reading, self.read.engine.runner
         with shuffle:
             for batch, of_rows in read_texts(catalogues, places, reading, runner, to_batch, n_done):

@@ -289,11 +289,6 @@ class ReadingPass:
         self._start = self._stop
         self._report(self._stop)
 
-    @property
-    def share_done(self) -> float | None:
-        """The share of bytes through the current block, or None."""
-        return self._stop / self._total if self._total else None
-
     def within(self, share: float) -> None:
         """Report a share of work on the current blocks."""
         self._report(self._start + int(share * (self._stop - self._start)))

@@ -232,7 +232,7 @@ class AlignJob:
                     summary[name] = summary[name][:1]
         summary["gap"] = usual_of(options).gap
         summary["hints"] = hints
-        summary |= describe_filtered(sources) | engine.describe_cluster()
+        summary |= describe_filtered(sources) | engine.describe()
         summary["passed_over"] = passed_over(sources, new)
         summary |= describe_choices(
             options, other.scheme if isinstance(other, NewDocuments) else {}

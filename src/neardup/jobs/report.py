@@ -23,7 +23,7 @@ from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import AgainstOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.outputs.tables import TableRows, read_summary
-from neardup.reading.sign import columns_there, where_to_have
+from neardup.reading.sign import columns_there
 from neardup.reading.texts import FoundText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
@@ -431,5 +431,5 @@ def _read_fields(
 def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
     for name in names:
         if name not in columns_there(sources, [name]):
-            message = f"no column {name!r}, which {said_by} names{where_to_have(sources)}"
+            message = f"no column {name!r}, which {said_by} names"
             raise InvalidInputError(message, path=sources[0].origin)

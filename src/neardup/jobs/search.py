@@ -78,7 +78,7 @@ def search_documents(
         if index.n_documents
         else [],
     }
-    summary |= describe_ids(columns) | engine.describe_cluster()
+    summary |= describe_ids(columns) | engine.describe()
     return DocumentSearchResult(table, summary)
 
 
@@ -191,6 +191,6 @@ def search_passages(
         **describe_filtered(sources),
         "hints": hints,
         **describe_ids(reading.columns),
-        **engine.describe_cluster(),
+        **engine.describe(),
     }
     return PassageResult(table, summary)

@@ -284,13 +284,6 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
     return tuple(name for name in names if name in found or is_empty)
 
 
-def where_to_have(sources: Sequence[Source]) -> str:
-    """Return the remedy for a column missing in first rows."""
-    if all(source.has_fixed_columns for source in sources):
-        return ""
-    return "; of JSON the first rows are looked at, so put one that has the column among them"
-
-
 def rows_where(sources: Inputs, where: str | None) -> Inputs:
     """Return the rows that meet a condition, all for None.
 
@@ -313,8 +306,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
         names = {name: None for source in sources for name in source.listed_names()}
         # Without rows, columns are unknown, and there are no rows to filter.
         if names:
-            message = no_column(lacking, list(names), condition.text)
-            raise InvalidInputError(message + where_to_have(sources))
+            raise InvalidInputError(no_column(lacking, list(names), condition.text))
     return sources.changed(lambda source: with_filter(source, ConditionFilter(condition)))
 
 

@@ -204,17 +204,6 @@ class Runner:
         if self._report is not None:
             self._report(stage, done, total)
 
-    def of_part(self, number: int, n_parts: int) -> Runner:
-        """Return a runner that reports one part of a stage."""
-        if (report := self._report) is None or n_parts == 1:
-            return self
-
-        def report_part(stage: str, done: int, total: int | None) -> None:
-            if total:
-                report(stage, number * total + done, n_parts * total)
-
-        return Runner(self.workers, report_part)
-
     def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
         """Return a thread-safe counter of a stage's work."""
         lock = Lock()

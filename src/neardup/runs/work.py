@@ -51,7 +51,7 @@ from neardup.runs.disk import (
     sync_folder,
     work_errors,
 )
-from neardup.runs.progress import job_logger, size
+from neardup.runs.progress import job_logger
 
 KEY = "key.json"
 
@@ -286,13 +286,6 @@ class WorkFolder(LastingWork):
         """Number of completed tasks."""
         return len(self._records)
 
-    @property
-    def size_bytes(self) -> int:
-        """Size of the files of all completed tasks."""
-        with self._mutex:
-            records = list(self._records.values())
-        return sum(file.size for record in records for file in record.files.values())
-
     def is_done(self, task: str) -> bool:
         """Return whether a task is done."""
         return task in self._records
@@ -357,18 +350,6 @@ class WorkFolder(LastingWork):
         with self._mutex, self._errors():
             for name in self._records.pop(task).files:
                 self._path_of(task, name).unlink(missing_ok=True)
-
-    def require_disk(self, bytes_needed: int) -> None:
-        """Check the free space of the folder's disk for more bytes."""
-        with self._errors():
-            above = (self.folder, *self.folder.parents)
-            free = shutil.disk_usage(next(path for path in above if path.exists())).free
-        if bytes_needed > free:
-            message = (
-                f"{self._place.parent} has {size(free)} free, and temporary files need "
-                f"{size(bytes_needed)}; free some disk, or work on a larger one"
-            )
-            raise WriteError(message)
 
     def close(self) -> None:
         """Close the work, and keep the folder if resumable."""
@@ -551,11 +532,6 @@ class Workspace:
         with contextlib.ExitStack() as stack:
             work = self.work or stack.enter_context(WorkFolder.temporary())
             yield stack.enter_context(work.passing_folder())
-
-    def require_disk(self, n_bytes: int) -> None:
-        """Check the work folder's disk space for more bytes."""
-        if self.work is not None:
-            self.work.require_disk(n_bytes)
 
 
 IN_MEMORY = Workspace(0)

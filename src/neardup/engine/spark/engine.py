@@ -124,9 +124,6 @@ class SparkEngine(Engine):
         """The executors, started on first use."""
         return self._current_cluster()
 
-    def describe_cluster(self) -> dict[str, Any]:
-        return self.describe()
-
     @property
     def workers(self) -> int:
         return self.cluster.slots

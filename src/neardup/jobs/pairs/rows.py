@@ -16,7 +16,7 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Scored, check_limit
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.sign import columns_there, where_to_have
+from neardup.reading.sign import columns_there
 from neardup.reading.texts import Values, read_values
 from neardup.results import TableResult
 from neardup.runs.exchange import SpilledBatches
@@ -80,9 +80,7 @@ def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInp
     sources = [source for sources in collections for source in sources]
     there = sources[0].listed_names() if sources else ()
     columns = f"; columns are {listed_names(there)}" if there else ""
-    message = (
-        f"no column {name!r}, which columns (--columns) names{columns}{where_to_have(sources)}"
-    )
+    message = f"no column {name!r}, which columns (--columns) names{columns}"
     return InvalidInputError(message, path=sources[0].origin if sources else None)
 
 
