@@ -278,9 +278,16 @@ class TokenPlaces(Rows):
         first = int(np.searchsorted(self.starts, place[0], "left"))
         return slice(first, int(np.searchsorted(self.stops, place[1], "right")))
 
-    def range_of(self, first: int, last: int) -> Range:
-        """Return the characters from token ``first`` to before token ``last``."""
-        return int(self.starts[first]), int(self.stops[last - 1])
+    def ranges(self, are_wanted: Bools) -> Ranges:
+        """Return the characters of consecutive wanted tokens; ranges that touch are one."""
+        found: list[Range] = []
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], are_wanted, [False]])))
+        for first, last in edges.reshape(-1, 2).tolist():
+            start, stop = int(self.starts[first]), int(self.stops[last - 1])
+            if found and start <= found[-1][1]:
+                start = found.pop()[0]
+            found.append((start, stop))
+        return tuple(found)
 
 
 def locate(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenPlaces, TokenPlaces]:
@@ -288,11 +295,8 @@ def locate(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenPlaces, TokenPlaces
     tokens, spans = tokenizer.locate_tokens(texts)
     owners = np.repeat(np.arange(2), np.diff(tokens.offsets)).astype(np.int64)
     starts, stops = character_spans(texts.to_arrow(), owners, spans.starts, spans.stops)
-    middle = int(tokens.offsets[1])
-    return (
-        TokenPlaces(tokens.values[:middle], starts[:middle], stops[:middle]),
-        TokenPlaces(tokens.values[middle:], starts[middle:], stops[middle:]),
-    )
+    both, middle = TokenPlaces(tokens.values, starts, stops), int(tokens.offsets[1])
+    return both.take(slice(middle)), both.take(slice(middle, None))
 
 
 def find_passages(
@@ -311,11 +315,10 @@ def find_passages(
         least = max(min(DEFAULT_MIN_TOKENS, *(len(tokens) // 2 for tokens in places)), 1)
     if np.array_equal(places[0].hashes, places[1].hashes):
         # Alignment would also match repeated parts of such texts with each other.
-        n = len(places[0])
-        if n < least:
+        if len(places[0]) < least:
             return []
-        a, b = (tokens.range_of(0, n) for tokens in places)
-        return [SharedPassage(a, b, 1.0, (), ())]
+        a, b = ((int(tokens.starts[0]), int(tokens.stops[-1])) for tokens in places)
+        return [SharedPassage(a, b, 1.0)]
     if not np.isin(places[0].hashes, places[1].hashes).any():
         # No index is needed without a passage to align.
         return []
@@ -346,28 +349,14 @@ def _find_changes(
     x: TokenPlaces, y: TokenPlaces, x_range: Range, y_range: Range
 ) -> tuple[Ranges | None, Ranges | None]:
     """Return ranges outside a longest common subsequence, None if too large."""
-    x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
-    x_hashes, y_hashes = x.hashes[x_slice].tolist(), y.hashes[y_slice].tolist()
-    n, m = len(x_hashes), len(y_hashes)
-    if n * m > _MOST_CELLS:
+    x, y = x.take(x.slice_of(x_range)), y.take(y.slice_of(y_range))
+    if len(x) * len(y) > _MOST_CELLS:
         return None, None
-    changed: tuple[list[Range], list[Range]] = ([], [])
-    x_last, y_last = x_slice.start, y_slice.start
-    for block_x, block_y, size in (*equal_words(x_hashes, y_hashes), (n, m, 0)):
-        x_next, y_next = x_slice.start + block_x, y_slice.start + block_y
-        if x_next > x_last:
-            _append(changed[0], x.range_of(x_last, x_next))
-        if y_next > y_last:
-            _append(changed[1], y.range_of(y_last, y_next))
-        x_last, y_last = x_next + size, y_next + size
-    return tuple(changed[0]), tuple(changed[1])
-
-
-def _append(ranges: list[Range], place: Range) -> None:
-    """Add a range, merged with the last if they touch."""
-    if ranges and place[0] <= ranges[-1][1]:
-        place = (ranges.pop()[0], place[1])
-    ranges.append(place)
+    are_new: tuple[Bools, Bools] = np.ones(len(x), np.bool_), np.ones(len(y), np.bool_)
+    for start, start_y, size in equal_words(x.hashes.tolist(), y.hashes.tolist()):
+        are_new[0][start : start + size] = False
+        are_new[1][start_y : start_y + size] = False
+    return x.ranges(are_new[0]), y.ranges(are_new[1])
 
 
 def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Ranges, float]:
@@ -375,19 +364,12 @@ def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Rang
 
     A range extends from the first character of its first token to the last one of its last.
     """
-    n = len(tokens)
-    if not n:
-        return (), 0.0
-    # Starting minus ending passages before each token, and after the last.
-    changes: Int64s = np.zeros(n + 1, np.int64)
+    are_outside: Bools = np.ones(len(tokens), np.bool_)
     for place in shared:
-        within = tokens.slice_of(place)
-        changes[within.start] += 1
-        changes[within.stop] -= 1
-    outside: Bools = np.cumsum(changes[:-1]) == 0
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], outside, [False]])))
-    ranges = tuple(tokens.range_of(first, last) for first, last in edges.reshape(-1, 2).tolist())
-    return ranges, (n - int(outside.sum())) / n
+        are_outside[tokens.slice_of(place)] = False
+    n = len(tokens)
+    share = (n - int(are_outside.sum())) / n if n else 0.0
+    return tokens.ranges(are_outside), share
 
 
 def compare_texts(

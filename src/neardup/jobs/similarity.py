@@ -29,20 +29,12 @@ from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
 from neardup.text.tokenizers import folded_strings
-from neardup.text.weighting import (
-    WeightedScheme,
-    count_documents,
-    frequency_lists,
-    weighted_sets,
-)
+from neardup.text.weighting import count_documents, frequency_lists, weighted_sets
 
 if TYPE_CHECKING:
     from neardup.options.choices import Number, SimilarityMeasure
     from neardup.text.forms import Normalisation
     from neardup.text.tokenizers import Tokenizer
-
-# Bytes of texts that are tokenized together.
-_SLICE_BYTES = 1 << 24
 
 
 class Extracted(NamedTuple):
@@ -141,63 +133,28 @@ class _SetScorer:
         self._shingles: ShingleScheme = shingle_scheme(options.part(ShingleOptions, ngram=ngram))
 
     def similarity(self, a: str, b: str) -> float:
-        sets = self._sets(texts_of(a, b), self._counted(a, [b]))
-        return similarity_of_two(sets, self._lowest)
+        return similarity_of_two(self._sets(a, b), self._lowest)
 
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
         measure = self._lowest if threshold is None else self._measure.parse(threshold)
-        weights = self._counted(query, texts)
-        parts = [
-            self._share(query, part, measure, start, weights) for start, part in _sliced(texts)
-        ]
-        if not parts:
-            return []
-        places, *shared = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        sets = self._sets(query, *texts)
+        others, common = similar_to_first(sets, measure)
+        shared = common, np.full_like(common, sets.totals[0]), sets.totals[others]
         order = np.argsort(rank_fractions(*measure.fractions(*shared)), kind="stable")[:limit]
         similarities = measure.similarities(*(column[order] for column in shared))
-        return list(zip(places[order].tolist(), similarities.tolist(), strict=True))
+        return list(zip((others[order] - 1).tolist(), similarities.tolist(), strict=True))
 
-    def _share(
-        self,
-        query: str,
-        texts: Sequence[str],
-        measure: Measure,
-        start: int,
-        weights: WeightedScheme | None,
-    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """Return positions of similar texts, and arguments of ``fractions``."""
-        sets = self._sets(texts_of(query, *texts), weights)
-        others, common = similar_to_first(sets, measure)
-        query_totals = np.full_like(common, sets.totals[0])
-        return others - 1 + start, common, query_totals, sets.totals[others]
-
-    def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
-        if self._weights is None or not self._weights.needs_frequencies:
-            return self._weights
-        hash_tokens = self._shingles.tokenizer.hash_tokens
-        blocks = [texts_of(query), *(texts_of(*part) for _, part in _sliced(texts))]
-        counted = count_documents(
-            frequency_lists(hash_tokens(block), self._shingles) for block in blocks
-        )
-        return replace(self._weights, frequencies=counted)
-
-    def _sets(self, texts: Texts, weights: WeightedScheme | None) -> ShingleSets | WeightedSets:
+    def _sets(self, *strings: str) -> ShingleSets | WeightedSets:
+        texts, weights = texts_of(*strings), self._weights
         if weights is None:
             return shingle_sets(texts, self._shingles)
         tokens = self._shingles.tokenizer.hash_tokens(texts)
+        if weights.needs_frequencies:
+            counted = count_documents([frequency_lists(tokens, self._shingles)])
+            weights = replace(weights, frequencies=counted)
         return weighted_sets(tokens, self._shingles, weights)
-
-
-def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
-    """Divide texts into runs of bounded size, with start positions."""
-    start = n_bytes = 0
-    for stop, text in enumerate(texts, 1):
-        n_bytes += len(text)
-        if n_bytes >= _SLICE_BYTES or stop == len(texts):
-            yield start, texts[start:stop]
-            start, n_bytes = stop, 0
 
 
 _Scorer = _EditScorer | _SetScorer

@@ -9,7 +9,7 @@ So repeated text is indexed once, and cutting a collection again changes nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -73,12 +73,15 @@ class Form:
         return self._shorter[key]
 
 
+def shingles_of(forms: Iterable[Form]) -> TokenLists:
+    """Return the shingles of forms."""
+    return lists_of([form.shingles for form in forms])
+
+
 class SearchedDocuments:
     """The searched documents, and their tokens and positions.
 
-    ``shingles_of`` yields the shingles of documents. ``text_of``, ``places_of`` and ``heads_of``
-    return the number of a document's text, its tokens' positions there, and the tokens that begin a
-    character.
+    ``shingles_of`` yields the shingles of documents, which are forms in the order of addition.
     """
 
     def __init__(
@@ -86,14 +89,23 @@ class SearchedDocuments:
         plan: AlignmentPlan,
         scheme: PassageScheme,
         shingles_of: Callable[[Int64s], Iterable[TokenLists]],
-        text_of: Callable[[int], int],
-        places_of: Callable[[int], Int64s],
-        heads_of: Callable[[int], Bools],
     ) -> None:
-        self._maker = PassageMaker(plan, scheme, None, shingles_of, heads_of)
-        self.text_of, self._places_of = text_of, places_of
+        self.texts: list[int] = []
+        # Token positions of shortened texts, token counts of the others.
+        self._left: list[Int64s | int] = []
+        self._heads: list[Bools] = []
+        self._maker = PassageMaker(plan, scheme, None, shingles_of, self._heads.__getitem__)
         # A shingle extends over this many further tokens.
         self._overlap = scheme.shingles.ngram - 1
+
+    def add(self, forms: Sequence[Form]) -> None:
+        """Add forms, whose tokens are stored elsewhere."""
+        for form in forms:
+            n_tokens = len(form.places)
+            is_beginning = not n_tokens or int(form.places[-1]) < n_tokens
+            self.texts.append(form.text)
+            self._left.append(n_tokens if is_beginning else form.places)
+            self._heads.append(form.heads)
 
     def candidates(self, form: Form, hits: WindowHits, own: int = -1) -> list[Candidate]:
         """Return a form's removable passages, only later copies in ``own``."""
@@ -101,7 +113,8 @@ class SearchedDocuments:
         passages = self._maker.refine(form.shingles, hits, own, form.heads)
         columns = (column.tolist() for column in vars(passages).values())
         for *span, document, kept_start, kept_stop, similarity in zip(*columns, strict=True):
-            places = self._places_of(document)
+            left = self._left[document]
+            places = np.arange(left, dtype=np.int64) if isinstance(left, int) else left
             spans = [span, (kept_start, kept_stop)]
             (first, last), (kept_first, kept_last) = spans if own < 0 else spans[::-1]
             n_tokens = last - first + kept_last - kept_first
@@ -116,7 +129,7 @@ class SearchedDocuments:
                     first + len(gone),
                     int(gone[0]),
                     int(gone[-1]) + 1,
-                    self.text_of(document),
+                    self.texts[document],
                     int(kept[0]),
                     int(kept[-1]) + 1,
                     similarity,
@@ -165,10 +178,8 @@ def _rank_documents(
     evidence = np.bincount(groups, best)
     firsts = np.flatnonzero(is_document)
     texts = [
-        documents[kind].text_of(document)
-        for kind, document in zip(
-            columns[0][firsts].tolist(), columns[1][firsts].tolist(), strict=True
-        )
+        documents[kind].texts[document]
+        for kind, document in zip(*(each[firsts].tolist() for each in columns[:2]), strict=True)
     ]
     ranks_of_groups: Int64s = np.empty(len(firsts), np.int64)
     ranks_of_groups[np.lexsort((texts, -evidence))] = np.arange(len(firsts))
@@ -182,18 +193,7 @@ class StayingText:
 
     def __init__(self, plan: AlignmentPlan, look_up: LookUp) -> None:
         self._index = GrowingIndex(look_up)
-        self.documents = SearchedDocuments(
-            plan,
-            look_up.scheme,
-            self._index.tokens_of,
-            lambda number: self._texts[number],
-            self._places_of,
-            lambda number: self._heads[number],
-        )
-        self._texts: list[int] = []
-        # Token positions of shortened texts, token counts of the others.
-        self._left: list[Int64s | int] = []
-        self._heads: list[Bools] = []
+        self.documents = SearchedDocuments(plan, look_up.scheme, self._index.tokens_of)
 
     @property
     def n_tokens(self) -> int:
@@ -202,21 +202,12 @@ class StayingText:
 
     def add(self, forms: Sequence[Form], index: OpenPassages | None = None) -> None:
         """Add forms, with their index if it exists already."""
-        for form in forms:
-            n_tokens = len(form.places)
-            is_beginning = not n_tokens or int(form.places[-1]) < n_tokens
-            self._texts.append(form.text)
-            self._left.append(n_tokens if is_beginning else form.places)
-            self._heads.append(form.heads)
-        self._index.add(lists_of([form.shingles for form in forms]), index)
+        self.documents.add(forms)
+        self._index.add(shingles_of(forms), index)
 
     def find(self, forms: Sequence[Form]) -> Iterator[WindowHits]:
         """Yield the similar passages for the windows of each form."""
-        return self._index.find(lists_of([form.shingles for form in forms]))
-
-    def _places_of(self, document: int) -> Int64s:
-        left = self._left[document]
-        return np.arange(left, dtype=np.int64) if isinstance(left, int) else left
+        return self._index.find(shingles_of(forms))
 
 
 # Texts of a block are cut together, with the same result as one after the other.
@@ -225,13 +216,13 @@ class StayingText:
 _MOST_PUT_BACK = 20
 
 
+@dataclass
 class Step:
     """A form, its removed passages, and its protected repeats."""
 
-    def __init__(self, form: Form) -> None:
-        self.form = form
-        self.chosen: list[Candidate] = []
-        self.put_back: set[Candidate] = set()
+    form: Form
+    chosen: list[Candidate] = field(default_factory=list)
+    put_back: set[Candidate] = field(default_factory=set)
 
 
 class _Known:
@@ -297,10 +288,7 @@ class CutBlock:
         self._near = SearchedDocuments(
             plan,
             look_up.scheme,
-            lambda numbers: [lists_of([self._indexed[number].shingles for number in numbers])],
-            lambda number: self._indexed[number].text,
-            lambda number: self._indexed[number].places,
-            lambda number: self._indexed[number].heads,
+            lambda numbers: [shingles_of(self._indexed[number] for number in numbers)],
         )
         self._known: dict[Form, _Known] = {}
         self._indexes: list[_NearIndex] = []
@@ -383,9 +371,10 @@ class CutBlock:
         first = len(self._indexed)
         for number, form in enumerate(new, first):
             self._known[form].number = number
-        index = self._look_up.index(lists_of([form.shingles for form in new]))
+        index = self._look_up.index(shingles_of(new))
         self._indexes.append(_NearIndex(new, index, first))
         self._indexed += new
+        self._near.add(new)
         return True
 
     def _find(self, forms: Sequence[Form]) -> None:
@@ -399,8 +388,8 @@ class CutBlock:
                 if self._known[form].n_seen <= number and form.text >= near.first_text
             ]
             numbers = np.array([self._known[form].number for form in asked], np.int64)
-            queries = lists_of([form.shingles for form in asked])
-            found = self._look_up.find(near.index, queries, near.earlier(asked, numbers))
+            later = near.earlier(asked, numbers)
+            found = self._look_up.find(near.index, shingles_of(asked), later)
             for form, hits in zip(asked, found, strict=True):
                 if len(hits):
                     self._note(form, replace(hits, documents=hits.documents + near.first))
