@@ -90,8 +90,9 @@ def test_extract__as_pairs(options):
     texts = ["Straße nach Köln", "STRASSE NACH KOELN", "Strasse nach Ko\u0308ln", "", "①②", "12"]
     texts = [f"{text} {end}" for text in texts for end in ("", "heute", "Heute früh", "x")]
     for query in ("strasse nach köln", "12 heute", "nichts davon: zq"):
-        found = neardup.extract(query, texts, **grouped(limit=7, **options))
-        pairs = neardup.find_pairs([query], texts, **grouped(top=7, **options)).pairs.to_pylist()
+        least = options | {"threshold": "0.1"}
+        found = neardup.extract(query, texts, **grouped(limit=7, **least))
+        pairs = neardup.find_pairs([query], texts, **grouped(top=7, **least)).pairs.to_pylist()
         assert [(str(e.key), e.similarity) for e in found] == [
             (pair["id_b"], pair["similarity"]) for pair in pairs
         ]

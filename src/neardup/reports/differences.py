@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -100,22 +100,53 @@ def side_by_side(
     code, the runs' lines are numbered.
     """
     start = _first_difference(text_a, text_b) if context is not None else 0
-    sides = [_Side(text, start, has_lines) for text in (text_a, text_b)]
+    sides = [_Side.of(text, start, has_lines=has_lines) for text in (text_a, text_b)]
+    ends = len(sides[0].words), len(sides[1].words)
     blocks = equal_words(sides[0].words, sides[1].words)
     n_common = sum(size for _, _, size in blocks)
     n_before = len(find_words(text_a[:start]))
-    # Beginnings and ends are equal only if they are so in both.
-    is_start = [block[0] == block[1] == 0 for block in blocks]
-    ends = len(sides[0].words), len(sides[1].words)
-    is_end = [(a + size, b + size) == ends for a, b, size in blocks]
-    edges = list(zip(is_start, is_end, strict=True))
-    runs = [side.runs(blocks, k, edges, context, n_before) for k, side in enumerate(sides)]
+    runs = []
     for k, side in enumerate(sides):
+        stretches: list[Stretch] = [("omitted", 0, n_before)] if n_before else []
+        place = 0
+        for block in (*blocks, (*ends, 0)):
+            first, stop = block[k], block[k] + block[2]
+            most = first - place if context is None else _MOST_CHANGED // 2
+            stretches += _shorten("changed", place, first, most, most)
+            # Beginnings and ends are equal only if they are so in both.
+            is_start = block[0] == block[1] == 0
+            is_end = (block[0] + block[2], block[1] + block[2]) == ends
+            before = after = block[2]
+            if context is not None:
+                before, after = (0 if is_start else context), (0 if is_end else context)
+                if is_start and is_end:
+                    before = _MOST_CHANGED
+            stretches += _shorten("same", first, stop, before, after)
+            place = stop
+        most = len(side.words) + 1 if context is None else _MOST_SHOWN
+        runs.append(side.runs(stretches, most, has_before=n_before > 0))
         if side.text and not side.words and not n_before:
             runs[k] = [Run("same" if text_a == text_b else "changed", _clip(side.text), 0)]
-    n_only = len(sides[0].words) - n_common, len(sides[1].words) - n_common
+    n_only = ends[0] - n_common, ends[1] - n_common
     is_whole = all(side.is_whole for side in sides)
     return SideBySide(runs[0], runs[1], n_common + n_before, n_only, is_whole)
+
+
+Stretch = tuple[Kind, int, int]
+"""A kind, and the first and last word (exclusive)."""
+
+
+def _shorten(kind: Kind, start: int, stop: int, before: int, after: int) -> Iterator[Stretch]:
+    """Yield a stretch, without its middle if so many words at its ends are less."""
+    if stop - start <= before + after + _WORTH_IT:
+        parts: list[Stretch] = [(kind, start, stop)]
+    else:
+        parts = [
+            (kind, start, start + before),
+            ("omitted", start + before, stop - after),
+            (kind, stop - after, stop),
+        ]
+    yield from (part for part in parts if part[1] < part[2])
 
 
 def _first_difference(a: str, b: str) -> int:
@@ -133,103 +164,52 @@ def _first_difference(a: str, b: str) -> int:
     return start
 
 
-class _Side:
-    """The compared part of one text as words."""
+class _Side(NamedTuple):
+    """The compared part of one text as words; ``line`` is its first line or 0."""
 
-    def __init__(self, text: str, start: int, has_lines: bool) -> None:
-        self.text = text[start : start + MOST_CHARACTERS]
-        places = find_words(self.text)
-        self.is_whole = len(text) - start <= MOST_CHARACTERS and len(places) <= MOST_WORDS
-        self.places = places[:MOST_WORDS]
+    text: str
+    places: list[tuple[int, int]]
+    words: list[str]
+    is_whole: bool
+    line: int
+
+    @classmethod
+    def of(cls, whole: str, start: int, *, has_lines: bool) -> _Side:
+        text = whole[start : start + MOST_CHARACTERS]
+        places = find_words(text)
+        is_whole = len(whole) - start <= MOST_CHARACTERS and len(places) <= MOST_WORDS
         if len(places) > MOST_WORDS:
-            self.text = self.text[: places[MOST_WORDS][0]]
-        self.words = [self.text[first:stop].casefold() for first, stop in self.places]
-        self._first_line = text.count("\n", 0, start) + 1 if has_lines else 0
+            text = text[: places[MOST_WORDS][0]]
+        places = places[:MOST_WORDS]
+        words = [text[first:stop].casefold() for first, stop in places]
+        line = whole.count("\n", 0, start) + 1 if has_lines else 0
+        return cls(text, places, words, is_whole, line)
 
-    def runs(
-        self,
-        blocks: Sequence[tuple[int, int, int]],
-        side: int,
-        edges: Sequence[tuple[bool, bool]],
-        context: int | None,
-        n_before: int,
-    ) -> list[Run]:
-        """Write the text's runs, with separators after their words."""
-        found: list[Run] = [Run("omitted", "", n_before)] if n_before else []
-        left, end = _MOST_SHOWN, 0
-        for kind, first, stop in self._stretches(blocks, side, edges, context):
+    def runs(self, stretches: Sequence[Stretch], left: int, *, has_before: bool) -> list[Run]:
+        """Write stretches with separators after their words, until so many words are shown."""
+        found: list[Run] = []
+        n_omitted, end = 0, 0
+        for number, (kind, first, stop) in enumerate(stretches):
             if kind == "omitted":
-                if found and found[-1].kind == "omitted":
-                    found[-1] = Run("omitted", "", found[-1].n_words + stop - first)
-                else:
-                    found.append(Run("omitted", "", stop - first))
-            elif context is not None and left <= 0:
+                n_omitted += stop - first
+            elif left <= 0:
                 break
             else:
+                if n_omitted:
+                    found.append(Run("omitted", "", n_omitted))
                 found.append(self._run(kind, first, stop))
-                left -= stop - first
-            end = stop
-        if end < len(self.places):
-            found.append(Run("omitted", "", len(self.places) - end))
-        return found
+                left, n_omitted = left - (stop - first), 0
+            end = end if has_before and not number else stop
+        n_omitted += len(self.places) - end
+        return [*found, Run("omitted", "", n_omitted)] if n_omitted else found
 
     def _run(self, kind: Kind, first: int, stop: int) -> Run:
         start = self.places[first][0] if first else 0
         last = self.places[stop][0] if stop < len(self.places) else len(self.text)
         text = self.text[start:last]
-        if self._first_line:
-            line = self._first_line + self.text.count("\n", 0, start)
-            return Run(kind, text, stop - first, line)
+        if self.line:
+            return Run(kind, text, stop - first, self.line + self.text.count("\n", 0, start))
         return Run(kind, _clip(text), stop - first)
-
-    def _stretches(
-        self,
-        blocks: Sequence[tuple[int, int, int]],
-        side: int,
-        edges: Sequence[tuple[bool, bool]],
-        context: int | None,
-    ) -> Iterator[tuple[Kind, int, int]]:
-        n, place = len(self.places), 0
-        for block, is_edge in zip(blocks, edges, strict=True):
-            start, stop = block[side], block[side] + block[2]
-            yield from _changed(place, start, context)
-            yield from _same(start, stop, is_edge, context)
-            place = stop
-        yield from _changed(place, n, context)
-
-
-def _changed(start: int, stop: int, context: int | None) -> Iterator[tuple[Kind, int, int]]:
-    half = _MOST_CHANGED // 2
-    if context is None or stop - start <= _MOST_CHANGED + _WORTH_IT:
-        if stop > start:
-            yield "changed", start, stop
-        return
-    yield "changed", start, start + half
-    yield "omitted", start + half, stop - half
-    yield "changed", stop - half, stop
-
-
-def _same(
-    start: int, stop: int, is_edge: tuple[bool, bool], context: int | None
-) -> Iterator[tuple[Kind, int, int]]:
-    """Yield equal words next to differences.
-
-    ``is_edge`` is whether both texts begin with these words, and whether they end with them.
-    """
-    if context is None:
-        yield "same", start, stop
-        return
-    before, after = (0 if each else context for each in is_edge)
-    if all(is_edge):
-        before = _MOST_CHANGED
-    if stop - start <= before + after + _WORTH_IT:
-        yield "same", start, stop
-        return
-    if before:
-        yield "same", start, start + before
-    yield "omitted", start + before, stop - after
-    if after:
-        yield "same", stop - after, stop
 
 
 _LONG_GAPS = re.compile(rf"\W{{{_LONG_GAP + 1},}}")
