@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -84,40 +83,6 @@ def finish(run, here, *arguments, memory=30_000):
     assert found.code == 0, found.err
     assert work_folders(here) == []
     return found
-
-
-@pytest.mark.slow
-def test_stopped_after_any_task__goes_on(run, here, expected, stop):
-    """With other numbers of workers and other memory, which cut partitions in another way."""
-    names = list_tasks(run, here)
-    assert {name.removesuffix(name[-6:]) if name[-1].isdigit() else name for name in names} == {
-        "signed-1", "components", "keys", "sieve", "texts", "choose",
-    }  # fmt: skip
-    for n_tasks in range(1, len(names), 3):
-        # One worker: several end their tasks together.
-        stop(n_tasks, "--workers", 1)
-        options, memory = (["--workers", 5], 60_000) if n_tasks % 2 else ([], 20_000)
-        found = finish(run, here, *options, memory=memory)
-        tasks = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
-        first = f"going on with a run that was stopped: {tasks} done; {OVER}"
-        assert found.err.splitlines() == [first]
-        assert files_of(here / "out") == expected
-        shutil.rmtree(here / "out")
-
-
-@pytest.mark.slow
-def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop, monkeypatch):
-    """Workers decide into how many partitions documents go, which the next run must not do anew."""
-    texts = [" ".join(f"w{i}-{j}" for j in range(30)) for i in range(60)]
-    rows = [{"id": i, "text": text} for i, text in enumerate([*texts, *(f"{t} x" for t in texts)])]
-    write_lines(here / "a.jsonl", rows)
-    assert run(*JOB).code == 0
-    expected = files_of(here / "out")
-    shutil.rmtree(here / "out")
-    monkeypatch.setattr("neardup.engine.threads._PICKED_SHARE", 1e-9)
-    stop(2, "--workers", 1, memory=10**9)
-    finish(run, here, "--workers", 3, memory=10**9)
-    assert files_of(here / "out") == expected
 
 
 @pytest.mark.slow
@@ -271,28 +236,6 @@ def test_work_folder__of_another_run(run, here):
         error,
     )
     assert sorted(path.name for path in here.rglob("*")) == ["a.jsonl", "work"]
-
-
-@pytest.mark.slow
-def test_condition__goes_on_and_counts(run, here):
-    """Rows that an earlier run has left out are counted, too; another condition starts over."""
-    write_lines(here / "a.jsonl", ROWS)
-    where = ("--where", "length(text) > 20 and id <> '7'")
-    assert run(*JOB, *where).code == 0
-    expected, summary = files_of(here / "out"), json.loads((here / "out/summary.json").read_text())
-    assert 0 < summary["filtered_rows"] < len(ROWS)
-    shutil.rmtree(here / "out")
-    with spilling(30_000), stopped_after(4):
-        assert run(*JOB, *where).code == 130
-    other = finish(run, here, "--where", "length(text) > 21")
-    assert "going on with a run" not in other.err
-    shutil.rmtree(here / "out")
-    with spilling(30_000), stopped_after(4):
-        assert run(*JOB, *where).code == 130
-    assert "going on with a run" in finish(run, here, *where).err
-    assert files_of(here / "out") == expected
-    found = json.loads((here / "out/summary.json").read_text())
-    assert found["filtered_rows"] == summary["filtered_rows"]
 
 
 @pytest.mark.kills

@@ -106,15 +106,3 @@ def test_drop__by_numbers(run, numbered):
         assert run("drop", "a.parquet", *COLUMN, "--named-in", name, "-o", f"{name}-out").code == 0
         assert types_of(f"{name}-out/removed.parquet") == {"id": pa.int32()}
         assert pq.read_table(f"{name}-out/removed.parquet")["id"].to_pylist() == [40]
-
-
-def test_json__numbers_among_strings_are_text(run, here):
-    """Also where each file alone has ids of one kind."""
-    Path("a.jsonl").write_text('{"id": 7, "text": "a b"}\n{"id": 8, "text": "a b"}\n')
-    Path("b.jsonl").write_text('{"id": "07", "text": "a b"}\n')
-    run("pairs", "a.jsonl", *COLUMN, "-o", "p.parquet")
-    assert pq.read_table("p.parquet")["id_a"].type == pa.int64()
-    run("pairs", "a.jsonl", "b.jsonl", *COLUMN, "-o", "q.parquet")
-    found = pq.read_table("q.parquet")
-    assert found["id_a"].to_pylist() == ["7", "7", "8"]
-    assert found["id_b"].to_pylist() == ["8", "07", "07"]

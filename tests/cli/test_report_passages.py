@@ -81,17 +81,6 @@ def test_report__of_each_kind(tmp_path, kind, capsys):
         assert f"<title>{expected}</title>" in page
 
 
-def test_report__of_a_table_alone(tmp_path):
-    assert go("align corpus.jsonl --id-column key --min-tokens 8 -o out.jsonl") == 0
-    assert go("report out.jsonl -o page.html") == 0
-    assert "it was the age of wisdom" in (tmp_path / "page.html").read_text()
-    assert go("align corpus.jsonl --id-column key --min-tokens 8 -o out.csv") == 0
-    assert go("report out.csv -o bare.html") == 0
-    page = (tmp_path / "bare.html").read_text()
-    assert "it was the age of wisdom" not in page
-    assert "neardup report TABLE INPUT" in page
-
-
 def test_report__of_other_documents(capsys):
     assert go("align corpus.jsonl --id-column key --min-tokens 8 -o out.csv") == 0
     assert go("report out.csv items.jsonl --id-column key -o page.html") == 1

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders
 from tests.warcs import IMAGE, INFO, members, page
 
 WORDS = "a harbour, a grey morning, and the boats that had come in before the storm"
@@ -116,24 +114,3 @@ def test_bad_rows_of_against(run, here):
     assert [row["row"] for row in summary["against_skipped"]] == [1, 2]
     assert pq.read_table("out/skipped.parquet").num_rows == 0
     assert not (here / "out/skipped").exists()
-
-
-@pytest.mark.slow
-def test_stopped__goes_on(run, here):
-    """The files of bad rows have the same bytes after a stop, with other memory and workers."""
-    lines = [json.dumps(row) for row in make_rows(1, 60, chain=20)]
-    for place in range(0, 60, 7):
-        lines.insert(place, "{no JSON")
-    (here / "a.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    job = ("dedup", "a.jsonl", *SKIP)
-    assert run(*job).code == 0
-    expected = files_of(here / "out")
-    assert {"skipped/a.jsonl", "skipped.parquet"} <= set(expected)
-    shutil.rmtree(here / "out")
-    with spilling(30_000), stopped_after(2):
-        assert run(*job, "--workers", 1).code == 130
-    with spilling(20_000):
-        outcome = run(*job, "--workers", 3)
-    assert outcome.err.startswith("going on with a run that was stopped: ")
-    assert work_folders(here) == []
-    assert files_of(here / "out") == expected
