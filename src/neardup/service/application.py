@@ -219,12 +219,8 @@ def _check_time(end: float) -> None:
 
 
 def _parameters(request: Request, asked: type) -> Any:
-    pairs = request.query_params.multi_items()
-    if len(dict(pairs)) < len(pairs):
-        message = "a parameter is given twice; give each parameter once"
-        raise Problem(422, message, "InvalidParameterError")
     try:
-        return msgspec.convert(dict(pairs), asked, strict=False)
+        return msgspec.convert(dict(request.query_params), asked, strict=False)
     except msgspec.ValidationError as error:
         message = f"the parameters do not fit: {error}"
         raise Problem(422, message, "InvalidParameterError") from None
@@ -233,18 +229,12 @@ def _parameters(request: Request, asked: type) -> Any:
 def make_app(service: Service, host: str) -> Frame:
     """Make the application of a service at a host."""
 
-    def route(path: str, endpoints: dict[str, Endpoint]) -> Route:
-        async def dispatch(request: Request) -> Response:
+    def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
+        async def known(request: Request) -> Response:
             request.scope[_ROUTE] = path
-            method = "GET" if request.method == "HEAD" else request.method
-            return await endpoints[method](request)
+            return await endpoint(request)
 
-        return Route(path, dispatch, methods=list(endpoints))
-
-    paths: dict[str, dict[str, Endpoint]] = {}
-    for operation in OPERATIONS:
-        endpoint = partial(service.answer, operation)
-        paths.setdefault(operation.path, {})[operation.method] = endpoint
+        return Route(path, known, methods=[method])
 
     async def metrics(_: Request) -> Response:
         content = await to_thread.run_sync(service.metrics.to_text)
@@ -258,10 +248,13 @@ def make_app(service: Service, host: str) -> Frame:
         content = files(__package__).joinpath("page", name).read_bytes()
         return Response(content, media_type=media, headers={"cache-control": "no-cache"})
 
-    paths |= {path: {"GET": partial(page, media)} for path, media in _PAGE.items()}
-    paths |= {"/metrics": {"GET": metrics}, "/openapi.json": {"GET": openapi}}
     app = Starlette(
-        routes=[route(path, endpoints) for path, endpoints in paths.items()],
+        routes=[
+            *(route(each.path, partial(service.answer, each), each.method) for each in OPERATIONS),
+            *(route(path, partial(page, media)) for path, media in _PAGE.items()),
+            route("/metrics", metrics),
+            route("/openapi.json", openapi),
+        ],
         lifespan=service.life,
         exception_handlers={
             kind: partial(_answer_error, service)
