@@ -343,21 +343,7 @@ def align(
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    given = merge(
-        AlignSchemeOptions,
-        *(text, read),
-        threshold=threshold,
-        measure=measure,
-        min_tokens=min_tokens,
-        preset=preset,
-        max_documents=max_documents,
-        within=within,
-        summary=summary,
-        recall=recall,
-        places=places,
-        place_marker=place_marker,
-        with_text=with_text,
-    )
+    given = merge(AlignSchemeOptions, locals())
     job = AlignJob(given, resolve_inputs, data, against, ignore)
     with open_engine(run, "align", job.sources) as engine:
         result = job.run(engine)

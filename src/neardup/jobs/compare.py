@@ -477,6 +477,6 @@ def compare(
     >>> result["jaccard"], result["edit-distance"]
     (0.42857142857142855, 3)
     """
-    options = merge(CompareOptions, text, threshold=threshold, min_tokens=min_tokens)
+    options = merge(CompareOptions, locals())
     with open_runner(run, "compare") as runner:
         return compare_texts((text_a, text_b), options, runner=runner)

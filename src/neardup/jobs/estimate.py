@@ -20,7 +20,7 @@ from neardup.options.choices import EstimatedMeasure, Number, Representative
 from neardup.options.documents import ClusterOptions, EstimateOptions
 from neardup.options.groups import RunOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import no_effect
+from neardup.options.option import merge, no_effect
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
@@ -346,12 +346,7 @@ def estimate(
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
-    options = EstimateOptions(
-        threshold=threshold,
-        measure=measure,
-        super_shingles=super_shingles,
-        limit=limit,
-    )
+    options = merge(EstimateOptions, locals())
     given = check_run(run, "memory")
     with Runner(given.workers, given.progress, "estimate") as runner:
         return estimate_files(data, against, options, runner, memory_budget(given.memory))

@@ -93,7 +93,7 @@ def report(
     Memory: 400 bytes per pair, passage, span or removed document, and the texts. Inputs are read
     once.
     """
-    options = merge(ReportOptions, read)
+    options = merge(ReportOptions, locals())
     own = None if data is None else resolve_inputs(data, options)
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
@@ -342,7 +342,7 @@ def review(
     >>> neardup.review(pairs, papers)
     Report(1 pair to judge)
     """
-    options = merge(ReviewOptions, read, limit=limit, columns=columns)
+    options = merge(ReviewOptions, locals())
     own = None if data is None else resolve_inputs(data, options)
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)

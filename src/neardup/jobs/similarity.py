@@ -163,7 +163,7 @@ _Scorer = _EditScorer | _SetScorer
 @lru_cache(64, typed=True)
 def _make_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
     """Make a scorer, with options checked once for many calls."""
-    options = merge(SimilarityOptions, text, measure=measure)
+    options = merge(SimilarityOptions, locals())
     return _EditScorer(options) if options.measure == "edit" else _SetScorer(options)
 
 

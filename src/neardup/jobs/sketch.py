@@ -226,16 +226,7 @@ def sketch(
     >>> neardup.estimate(sketches, threshold=0.8).pairs.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '1'}]
     """
-    options = merge(
-        SketchOptions,
-        *(text, read),
-        kind=kind,
-        num_perm=num_perm,
-        size=size,
-        modulus=modulus,
-        compression=compression,
-        fingerprint=fingerprint,
-    )
+    options = merge(SketchOptions, locals())
     make_maker(options)
     with open_runner(run, "sketch") as runner:
         sources = rows_where(resolve_inputs(data, options), options.where)

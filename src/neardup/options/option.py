@@ -242,14 +242,15 @@ class Options:
         return kind(**{name: value for name, value in own.items() if value is not None} | others)
 
 
-def merge(kind: type[OptionsT], /, *groups: Options | None, **own: Any) -> OptionsT:
-    """Make a job's options from groups and single options.
+def merge(kind: type[OptionsT], arguments: Mapping[str, Any]) -> OptionsT:
+    """Make a job's options from the arguments of a function, its ``locals()`` as it begins.
 
-    An option that is None is not given. InvalidParameterError if an option is invalid, or a group
-    sets one that the job does not have.
+    ``text`` and ``read`` are groups of options. Arguments that are no options, or None, count as
+    not given. InvalidParameterError if an option is invalid, or a group sets one that the job does
+    not have.
     """
     merged: dict[str, Any] = {}
-    for group in groups:
+    for group in (arguments.get("text"), arguments.get("read")):
         if group is None:
             continue
         if not isinstance(group, Options):
@@ -260,7 +261,10 @@ def merge(kind: type[OptionsT], /, *groups: Options | None, **own: Any) -> Optio
                 message = f"{name} of {type(group).__name__} has no effect here; leave it out"
                 raise InvalidParameterError(message, name)
             merged[name] = value
-    return kind(**merged | {name: value for name, value in own.items() if value is not None})
+    for name, value in arguments.items():
+        if name in kind.known and value is not None:
+            merged[name] = value
+    return kind(**merged)
 
 
 def _is_equal(value: Any, default: Any) -> bool:

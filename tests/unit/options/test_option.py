@@ -73,11 +73,12 @@ def test_given__are_those_that_are_not_the_default():
 
 
 def test_merge__takes_groups_and_names():
-    assert merge(Ball, Shape(size=4), None, tint="blue", is_light=None) == Ball(size=4, tint="blue")
+    given = {"text": Shape(size=4), "read": None, "tint": "blue", "is_light": None, "data": 5}
+    assert merge(Ball, given) == Ball(size=4, tint="blue")
     with pytest.raises(InvalidParameterError, match="tint of Colour has no effect here"):
-        merge(Shape, Colour(tint="blue"))
+        merge(Shape, {"text": Colour(tint="blue")})
     with pytest.raises(InvalidParameterError, match="options must be TextOptions"):
-        merge(Shape, {"size": 4})
+        merge(Shape, {"read": {"size": 4}})
 
 
 def test_unknown_option__is_refused():

@@ -227,20 +227,7 @@ def cut(
     >>> result.removed.select(["id", "start", "end", "kept_id"]).to_pylist()
     [{'id': '1', 'start': 17, 'end': 88, 'kept_id': '0'}]
     """
-    options = merge(
-        CutOptions,
-        *(text, read),
-        unit=unit,
-        exact=exact,
-        threshold=threshold,
-        min_tokens=min_tokens,
-        min_documents=min_documents,
-        keep=keep,
-        replacement=replacement,
-        preset=preset,
-        recall=recall,
-        num_perm=num_perm,
-    )
+    options = merge(CutOptions, locals())
     plan = plan_cut(options, has_other=against is not None)
     sources = rows_where(resolve_inputs(data, options), options.where)
     resolve = partial(resolve_inputs, options=options)

@@ -500,21 +500,7 @@ def deduplicate(
     >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
-    options = merge(
-        DedupOptions,
-        *(text, read),
-        threshold=threshold,
-        measure=measure,
-        method=method,
-        preset=preset,
-        keep=keep,
-        clusters=clusters,
-        recall=recall,
-        num_perm=num_perm,
-        bands=bands,
-        audit=audit,
-        add=add,
-    )
+    options = merge(DedupOptions, locals())
     index = None
     if against is not None:
         from neardup.documents.other import index_among

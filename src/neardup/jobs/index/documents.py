@@ -132,17 +132,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
-        options = merge(
-            DocumentSchemeOptions,
-            text,
-            threshold=threshold,
-            measure=measure,
-            columns=columns,
-            preset=preset,
-            recall=recall,
-            num_perm=num_perm,
-            bands=bands,
-        )
+        options = merge(DocumentSchemeOptions, locals())
         create_index(Path(folder), make_document_scheme(options).describe())
         return cls.open(folder, tokenizer=options.tokenizer)
 
@@ -323,7 +313,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
             As ``deduplicate``, and if what was touched of the index is damaged.
         """
-        options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit)
+        options = merge(DocumentSearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
             index = self._handle.share(self._view())

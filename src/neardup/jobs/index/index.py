@@ -249,7 +249,7 @@ class Index(Generic[H, R]):
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """
-        options = merge(_AddOptions, read)
+        options = merge(_AddOptions, locals())
         reading = options.part(ReadingOptions)
         with open_runner(run, "index-add") as runner:
             sources = rows_where(resolve_inputs(data, reading), options.where)

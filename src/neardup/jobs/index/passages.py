@@ -96,9 +96,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
-        options = merge(
-            PassageOptions, text, min_tokens=min_tokens, preset=preset, num_perm=num_perm
-        )
+        options = merge(PassageOptions, locals())
         tokenizer, scheme = options.tokenizer, make_passage_scheme(**vars(options))
         if callable(tokenizer):
             message = (
@@ -175,17 +173,7 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
         InvalidParameterError, InvalidInputError, ReadError
             As ``deduplicate``, and if a string is the name of a file.
         """
-        options = merge(
-            SearchOptions,
-            read,
-            threshold=threshold,
-            measure=measure,
-            preset=preset,
-            recall=recall,
-            places=places,
-            place_marker=place_marker,
-            with_text=with_text,
-        )
+        options = merge(SearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
             index = self._handle.share(self._handle.view(engine.runner))

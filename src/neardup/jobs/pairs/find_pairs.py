@@ -173,24 +173,7 @@ def find_pairs(
     >>> neardup.find_pairs(["Miller", "Muller", "Moeller"], max_distance=1).pairs.to_pylist()
     [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
-    options = merge(
-        PairOptions,
-        *(text, read),
-        threshold=threshold,
-        measure=measure,
-        max_distance=max_distance,
-        top=top,
-        per_document=per_document,
-        one_to_one=one_to_one,
-        blocking=blocking,
-        columns=columns,
-        method=method,
-        limit=limit,
-        preset=preset,
-        recall=recall,
-        num_perm=num_perm,
-        bands=bands,
-    )
+    options = merge(PairOptions, locals())
     return with_warning(_find(data, against, options, run))
 
 
