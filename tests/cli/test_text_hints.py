@@ -55,24 +55,22 @@ CUT = "cut {} -o out --min-tokens 20"
 BUILD = "index build idx {} --kind documents"
 BUILD_PASSAGES = "index build idx {} --min-tokens 20"
 HINTS = {
-    (DEDUP, "titles"): ("short", "--preset titles"),
-    ("pairs {} -o pairs.csv", "titles"): ("short", "--preset titles"),
-    (SKETCH, "titles"): ("short", "--ngram 1 or --tokenizer characters"),
-    (f"{SKETCH} --tokenizer characters --ngram 90", "titles"): ("short", "--ngram 2"),
-    (BUILD, "titles"): ("short", "an index with --preset titles"),
-    (ALIGN, "thai"): ("letters", "--ngram 3"),
-    (CUT, "thai"): ("letters", "--ngram 3"),
-    (BUILD_PASSAGES, "thai"): ("letters", "an index with --ngram 3"),
+    (DEDUP, "titles"): "short",
+    ("pairs {} -o pairs.csv", "titles"): "short",
+    (SKETCH, "titles"): "short",
+    (BUILD, "titles"): "short",
+    (ALIGN, "thai"): "letters",
+    (CUT, "thai"): "letters",
+    (BUILD_PASSAGES, "thai"): "letters",
 }
 
 
 @pytest.mark.slow
 @each_of("case", HINTS)
-def test_hint__names_options_of_the_command(run, files, case):
-    name, options = HINTS[case]
+def test_hint__of_each_command(run, files, case):
     [line], names = hints_of(run, *case)
-    assert line.endswith(f"; try {options}")
-    assert names == [name]
+    assert "; try " in line
+    assert names == [HINTS[case]]
 
 
 @pytest.mark.slow
@@ -100,13 +98,11 @@ def test_hint__not_otherwise(run, files, case):
 @each_of(
     ("build", "name", "hint"), [(BUILD, "titles", "short"), (BUILD_PASSAGES, "thai", "letters")]
 )
-def test_search__names_options_of_another_index(run, files, build, name, hint):
+def test_search__hints(run, files, build, name, hint):
     assert run(*build.format("prose.jsonl").split(), "--overwrite").code == 0
     [line], names = hints_of(run, "search idx {} -o hits.csv", name)
-    assert "; try an index with --" in line
+    assert "; try " in line
     assert names == [hint]
-    assert run(*build.split()[:3], *build.split()[4:], "--overwrite").code == 0
-    assert hints_of(run, "search idx {} -o hits.csv", name) == ([], [])
 
 
 @pytest.mark.slow
@@ -125,8 +121,7 @@ def test_search__names_options_of_another_index(run, files, build, name, hint):
     ],
 )
 def test_warning__once_a_call_at_its_line(name, call, hint, tmp_path):
-    is_of_index = isinstance(call, tuple)
-    if is_of_index:
+    if isinstance(call, tuple):
         kind, method = call
         index = kind.create(tmp_path / "index")
         if method == "search":
@@ -139,10 +134,7 @@ def test_warning__once_a_call_at_its_line(name, call, hint, tmp_path):
     assert issubclass(warning.category, neardup.errors.NeardupHint)
     assert Path(warning.filename) == Path(__file__)
     [found] = result.summary["hints"]
-    assert (found["name"], found["index"]) == (hint, is_of_index)
-    ways = (", ".join(f"{key}={value!r}" for key, value in way.items()) for way in found["try"])
-    where = "an index with " if is_of_index else ""
-    assert str(warning.message) == f"{found['message']}; try {where}{' or '.join(ways)}"
+    assert found == {"name": hint, "message": str(warning.message)}
 
 
 def test_warning__none_where_nothing_is_wrong(tmp_path):

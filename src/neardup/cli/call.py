@@ -342,25 +342,18 @@ def describe_preset(summary: Mapping[str, Any]) -> list[str]:
     preset = summary.get("preset")
     if preset is None:
         return []
-    flags = _as_flags(preset["chosen"])
-    return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
-
-
-def _as_flags(options: Mapping[str, Any]) -> list[str]:
-    return [
+    flags = [
         f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
-        for name, value in options.items()
+        for name, value in preset["chosen"].items()
     ]
+    return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
 
 
 def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
     """Return the last lines of a report: preset, ids, odd documents, hints, output."""
     lines = [*describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
     lines += _note_left_out(summary, isinstance(output, FolderOutput))
-    for hint in summary.get("hints", ()):
-        ways = (" ".join(_as_flags(way)) for way in hint["try"])
-        where = "an index with " if hint["index"] else ""
-        lines.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
+    lines += (f"hint: {hint['message']}" for hint in summary.get("hints", ()))
     if output is not None:
         seconds = summary["seconds"]
         total = seconds if isinstance(seconds, float) else sum(seconds.values())

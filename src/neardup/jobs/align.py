@@ -169,7 +169,7 @@ class AlignJob:
         # An invalid marker raises before anything is read.
         Placer(options.place_marker)
         start = time.perf_counter()
-        hints: list[dict[str, Any]] = []
+        hints: list[dict[str, str]] = []
         read, of_other = read.for_sources(sources), NO_COLUMNS
         if isinstance(other, NewDocuments):
             options = options.but(min_tokens=other.min_tokens)

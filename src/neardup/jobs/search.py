@@ -72,11 +72,7 @@ def search_documents(
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
-        "hints": hints_of_short(
-            counts.n_queries, counts.n_short, shingles, noun="queries", is_of_index=True
-        )
-        if index.n_documents
-        else [],
+        "hints": hints_of_short(counts.n_queries, counts.n_short, shingles),
     }
     summary |= describe_ids(columns) | engine.describe()
     return DocumentSearchResult(table, summary)
@@ -174,7 +170,7 @@ def search_passages(
         note(queries=counts.n_queries, passages=len(table))
     hints = []
     if shared.opened.n_documents and options.preset is None:
-        hints = hints_of_letters(scheme.shingles, sources, reading.columns, is_of_index=True)
+        hints = hints_of_letters(scheme.shingles, sources, reading.columns)
     summary = {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,

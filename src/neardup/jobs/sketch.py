@@ -143,7 +143,7 @@ def _sketch(
         "passed_over": passed_over(sources),
         "seconds": runner.seconds,
         **describe_filtered(sources),
-        "hints": hints_of_short(n_documents, n_single, plan.shingles, has_preset=False),
+        "hints": hints_of_short(n_documents, n_single, plan.shingles),
     }
     return pa.RecordBatchReader.from_batches(schema, batches), summary
 

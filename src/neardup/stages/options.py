@@ -19,7 +19,6 @@ from neardup.errors import (
     InvalidParameterError,
     NeardupError,
     NeardupHint,
-    option_name,
 )
 from neardup.files.rawrows import RawSource
 from neardup.files.rows import ColumnNames, Source
@@ -307,31 +306,15 @@ def check_method(options: DedupOptions) -> None:
 _log = job_logger("neardup.hints")
 
 
-def hints_of_short(
-    n_documents: int,
-    n_short: int,
-    shingles: ShingleScheme,
-    *,
-    noun: str = "documents",
-    has_preset: bool = True,
-    is_of_index: bool = False,
-) -> list[dict[str, Any]]:
-    """Make a hint if most documents are shorter than shingles.
-
-    ``n_short`` of ``n_documents`` are. Without ``has_preset``, the job has no preset for short
-    texts. With ``is_of_index``, the suggested options require a new index.
-    """
+def hints_of_short(n_documents: int, n_short: int, shingles: ShingleScheme) -> list[dict[str, str]]:
+    """Make a hint if most documents are shorter than shingles."""
     if 2 * n_short <= n_documents:
         return []
     message = (
-        f"most {noun} have fewer than {shingles.ngram} tokens, so that each is one shingle and "
-        "similar only to equal ones"
+        f"most texts have fewer than {shingles.ngram} tokens, so that each is one shingle and "
+        "similar only to equal ones; try preset titles, a smaller ngram, or tokenizer characters"
     )
-    options: list[dict[str, Any]] = [{"preset": "titles"}]
-    if not has_preset:
-        is_of_words = shingles.tokenizer.name not in ("characters", "bytes")
-        options = [{"ngram": 1}, {"tokenizer": "characters"}] if is_of_words else [{"ngram": 2}]
-    return [{"name": "short", "message": message, "try": options, "index": is_of_index}]
+    return [{"name": "short", "message": message}]
 
 
 def hints_of_letters(
@@ -340,12 +323,11 @@ def hints_of_letters(
     columns: ColumnNames,
     *,
     is_early: bool = False,
-    is_of_index: bool = False,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, str]]:
     """Make a hint for letters of scripts without spaces.
 
     It reads the beginnings of some documents. With ``is_early``, the hint is also logged before a
-    possibly long job. With ``is_of_index``, the suggested option requires a new index.
+    possibly long job.
     """
     if (shingles.tokenizer.name, shingles.ngram) != ("words", 1):
         return []
@@ -353,11 +335,11 @@ def hints_of_letters(
         return []
     message = (
         "texts are in a script without spaces, of few letters, each a token: unlike passages share "
-        "most of them"
+        "most of them; try ngram 3"
     )
     if is_early:
-        _log.info("%s; %s of 3 compares them by more", message, option_name("ngram"))
-    return [{"name": "letters", "message": message, "try": [{"ngram": 3}], "index": is_of_index}]
+        _log.info("hint: %s", message)
+    return [{"name": "letters", "message": message}]
 
 
 def has_chosen(options: object) -> bool:
@@ -423,14 +405,8 @@ def with_warning(result: ResultT) -> ResultT:
 
     The caller is a public function; the warning points to the line that called it.
     """
-    hints = result.summary["hints"]
-    if hints:
+    if hints := result.summary["hints"]:
+        message = "; ".join(hint["message"] for hint in hints)
         # The frames: this function, the public one, its caller.
-        warnings.warn("; ".join(map(_in_python, hints)), NeardupHint, stacklevel=3)
+        warnings.warn(message, NeardupHint, stacklevel=3)
     return result
-
-
-def _in_python(hint: Mapping[str, Any]) -> str:
-    ways = (", ".join(f"{name}={value!r}" for name, value in way.items()) for way in hint["try"])
-    where = "an index with " if hint["index"] else ""
-    return f"{hint['message']}; try {where}{' or '.join(ways)}"

@@ -329,8 +329,8 @@ def add(
     )
 
 
-def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, Any]]:
+def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, str]]:
     shingles = added.scheme.shingles
     if kind == "documents":
-        return hints_of_short(added.n_documents, added.n_short, shingles, is_of_index=True)
-    return hints_of_letters(shingles, sources, added.columns, is_of_index=True)
+        return hints_of_short(added.n_documents, added.n_short, shingles)
+    return hints_of_letters(shingles, sources, added.columns)
