@@ -104,7 +104,7 @@ def test_get__every_id(running, name):
     assert running.get(f"/v1/indexes/{name}/document").status_code == 422
 
 
-@each_of("wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2", "start=1&start=2"])
+@each_of("wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2"])
 def test_documents__refuses(running, wrong):
     answer = httpx.get(f"{running.url}/v1/indexes/docs/documents?{wrong}")
     assert (answer.status_code, answer.json()["error"]) == (422, "InvalidParameterError")

@@ -48,7 +48,6 @@ MISTAKES = {
         {"threshold": "80"},
         {"max_distance": 2, "threshold": "0.5"},
         {"measure": "overlap"},
-        {"method": "minhash", "top": 3},
         {"per_document": True},
         {"measure": "weighted-jaccard", "method": "ppjoin"},
         {"limit": 9, "top": 3},
