@@ -85,7 +85,6 @@ def test_preset__of_a_default_that_is_typed():
         {"measure": "containment"},
         {"measure": "weighted-jaccard"},
         {"max_distance": 2},
-        {"top": 3},
     ],
 )
 def test_preset__threshold_is_one_of_jaccard_similarities(given):
