@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import columns_of_order
 from neardup.files.rows import order_of as together
-from neardup.reading.catalogue import KeepPolicy, join_order_columns, parse_keep
+from neardup.reading.catalogue import KeepKey, KeepPolicy, join_order_columns, parse_keep
 from tests.each import each_of
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=20)
@@ -94,27 +94,6 @@ def test_order__by_several_keys(rows, keys, ends_with_first):
     )
 
 
-WORDS = st.text("ab,=:m", min_size=1, max_size=4) | st.sampled_from(["first", "max:a", "priority"])
-
-
-@given(
-    st.lists(
-        st.builds(KeepPolicy, st.sampled_from(["longest", "shortest"]))
-        | st.builds(KeepPolicy, st.sampled_from(["max", "min"]), WORDS)
-        | st.builds(
-            KeepPolicy,
-            st.just("priority"),
-            WORDS,
-            st.lists(WORDS, min_size=1, max_size=3).map(tuple),
-        ),
-        min_size=1,
-        max_size=3,
-    )
-)
-def test_parse_keep__as_it_is_spelled(keys):
-    assert parse_keep(",".join(map(str, keys))).keys == tuple(keys)
-
-
 @each_of("keep", ["first,longest", "max:c,first,min:c", "first,first"])
 def test_parse_keep__nothing_counts_behind_first(keep):
     with pytest.raises(InvalidParameterError, match="put it last"):
@@ -135,33 +114,27 @@ def test_join_order_columns__several():
 
 
 @each_of(
-    ("keep", "policy"),
+    ("keep", "keys"),
     [
-        ("first", KeepPolicy("first")),
-        ("longest", KeepPolicy("longest")),
-        ("shortest", KeepPolicy("shortest")),
-        ("max:score", KeepPolicy("max", "score")),
-        ("min:a:b", KeepPolicy("min", "a:b")),
-        ("priority:source=x,y", KeepPolicy("priority", "source", ("x", "y"))),
-        ("priority:source=a=b", KeepPolicy("priority", "source", ("a=b",))),
+        ("first", [KeepKey("first")]),
+        ("longest", [KeepKey("longest")]),
+        ("max:score", [KeepKey("max", "score")]),
+        ("min:a:b", [KeepKey("min", "a:b")]),
+        ("priority:source=a=b", [KeepKey("priority", "source", ("a=b",))]),
         (
             "max:meta.score,min:date,longest,first",
-            KeepPolicy(
-                "max", "meta.score", then=KeepPolicy("min", "date", then=KeepPolicy("longest"))
-            ),
+            [KeepKey("max", "meta.score"), KeepKey("min", "date"), KeepKey("longest")],
         ),
         (
             "priority:source=x,y,shortest",
-            KeepPolicy("priority", "source", ("x", "y"), KeepPolicy("shortest")),
+            [KeepKey("priority", "source", ("x", "y")), KeepKey("shortest")],
         ),
-        ("max:score, longest", KeepPolicy("max", "score", then=KeepPolicy("longest"))),
-        ("priority:source=x, y", KeepPolicy("priority", "source", ("x", " y"))),
-        ('priority:"a=b"="first",x', KeepPolicy("priority", "a=b", ("first", "x"))),
-        ('max:"a,b"', KeepPolicy("max", "a,b")),
+        ("max:score, longest", [KeepKey("max", "score"), KeepKey("longest")]),
+        ("priority:source=x, y", [KeepKey("priority", "source", ("x", " y"))]),
     ],
 )
-def test_parse_keep__examples(keep, policy):
-    assert parse_keep(keep) == policy
+def test_parse_keep__examples(keep, keys):
+    assert parse_keep(keep) == KeepPolicy(tuple(keys))
 
 
 @each_of(

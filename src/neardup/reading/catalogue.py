@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -53,51 +51,6 @@ class IdColumn:
         return IdColumn.of, (pa.concat_arrays([pa.array([], self.kind), *self]),)
 
 
-class RowNumbers:
-    """Row numbers of documents in their sources, mostly consecutive.
-
-    ``parts`` are numbers of consecutive documents; more are added before the first access. Memory:
-    16 bytes per run of rows without a gap.
-    """
-
-    def __init__(self, parts: Iterable[Int64s] = ()) -> None:
-        # No row has a negative number, so the first one starts a run.
-        self._n, self._last = 0, -2
-        self._firsts: list[Int64s] = []
-        self._rows: list[Int64s] = []
-        for numbers in parts:
-            self.add(numbers, np.zeros(len(numbers), np.bool_))
-
-    def add(self, numbers: Int64s, begins: Bools) -> None:
-        """Add document numbers, and the starts of new sources."""
-        before = np.concatenate([[self._last], numbers])[: len(numbers)]
-        heads = np.flatnonzero((numbers != before + 1) | begins)
-        self._firsts.append(heads + self._n)
-        self._rows.append(numbers[heads])
-        self._n += len(numbers)
-        self._last = int(numbers[-1]) if len(numbers) else self._last
-
-    @cached_property
-    def firsts(self) -> Int64s:
-        """First document of each run, and the number of documents."""
-        return np.concatenate([np.empty(0, np.int64), *self._firsts, [self._n]]).astype(np.int64)
-
-    @cached_property
-    def rows(self) -> Int64s:
-        """Row of the first document of each run."""
-        return np.concatenate([np.empty(0, np.int64), *self._rows])
-
-    def __len__(self) -> int:
-        return self._n
-
-    def __getitem__(self, documents: slice | Int64s) -> Int64s:
-        if isinstance(documents, slice):
-            documents = np.arange(*documents.indices(self._n))
-        runs = np.searchsorted(self.firsts, documents, side="right") - 1
-        found: Int64s = self.rows[runs] + documents - self.firsts[runs]
-        return found
-
-
 @dataclass
 class Catalogue:
     """The documents of some sources, in input order.
@@ -112,7 +65,7 @@ class Catalogue:
     sources: Sequence[Source]
     columns: ColumnNames
     source_starts: Int64s
-    numbers: RowNumbers | Int64s
+    numbers: Int64s
     n_tokens: Int64s | Int8s
     lengths: Int64s | None
     ids: IdColumn | None
@@ -136,7 +89,7 @@ class Catalogue:
             sources=[MemorySource(pa.table({DEFAULT_ID: ids}))],
             columns=ColumnNames(id=DEFAULT_ID),
             source_starts=np.zeros(2, np.int64),
-            numbers=RowNumbers([np.empty(0, np.int64)]),
+            numbers=np.empty(0, np.int64),
             n_tokens=np.empty(0, np.int8),
             lengths=None,
             ids=IdColumn.of(ids),
@@ -154,7 +107,7 @@ class Catalogue:
         return replace(
             self,
             source_starts=self.source_starts + n,
-            numbers=np.concatenate([nothing, self.numbers[:]]),
+            numbers=np.concatenate([nothing, self.numbers]),
             n_tokens=np.concatenate([nothing, self.n_tokens]),
             lengths=None,
             ids=IdColumn(kind, lambda: chain([ids], (each for _, each in self.id_slices()))),
@@ -207,13 +160,6 @@ class Catalogue:
             for first in range(start, stop, _IDS_AT_A_TIME):
                 yield source.default_ids(self.numbers[first : min(first + _IDS_AT_A_TIME, stop)])
 
-    def document_ids(self) -> pa.Array:
-        """Return the ids of all documents."""
-        import pyarrow as pa
-
-        slices = [ids for _, ids in self.id_slices()]
-        return pa.concat_arrays([pa.array([], self.id_type), *slices])
-
     def document_files(self, documents: Int64s) -> pa.Array:
         """Return the documents' source names, null without a source."""
         import pyarrow as pa
@@ -239,14 +185,10 @@ class Catalogue:
         for i, source in enumerate(self.sources):
             yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
 
-    def source_of(self, document: int) -> Source:
-        """Return the source of a document."""
-        return self.sources[int(np.searchsorted(self.source_starts, document, side="right")) - 1]
-
     def place(self, document: int) -> tuple[str, int]:
         """Return the source name and row of a document."""
-        [row] = self.numbers[np.array([document])].tolist()
-        return self.source_of(document).name, row
+        source = int(np.searchsorted(self.source_starts, document, side="right")) - 1
+        return self.sources[source].name, int(self.numbers[document])
 
 
 def make_catalogue(
@@ -257,12 +199,13 @@ def make_catalogue(
 
     columns = plan.columns
     counts: Int64s = np.zeros(len(sources), np.int64)
-    n_tokens, lengths, order = [], [], []
+    numbers, n_tokens, lengths, order = [], [], [], []
     skipped, text_bytes, id_types = [], 0, set()
     for batch, known in signed.known():
         source = known["source"]
         counts[source] += len(batch)
         # Copies, because a column may be mapped from a file.
+        numbers.append(numbers_of(batch, "numbers").copy())
         n_tokens.append(numbers_of(batch, "n_tokens").copy())
         if plan.with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
@@ -280,7 +223,7 @@ def make_catalogue(
         sources=sources,
         columns=columns,
         source_starts=offsets_of(counts),
-        numbers=RowNumbers(numbers_of(batch, "numbers") for batch in signed),
+        numbers=np.concatenate([np.empty(0, np.int64), *numbers]),
         n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
         lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if plan.with_lengths else None,
         ids=IdColumn(common_id_type(id_types), read_ids) if columns.id else None,
@@ -339,25 +282,34 @@ _USAGE = "first, longest, shortest, max:COLUMN, min:COLUMN or priority:COLUMN=A,
 
 
 @dataclass(frozen=True)
-class KeepPolicy:
-    """Keep order of similar documents, whose first document stays.
+class KeepKey:
+    """A key of the keep order.
 
     ``rule`` is ``first``, ``longest`` or ``shortest`` (in characters), ``max`` or ``min`` (of a
     column), or ``priority`` (a column's values in the order of ``values``, others after them).
-    Nulls come last. Ties go by the policy ``then``, if any, and at last by input order. With
-    ``keeps_none`` not even the first of equal documents stays.
+    Nulls come last.
     """
 
     rule: str
     column: str | None = None
     values: tuple[str, ...] = ()
-    then: KeepPolicy | None = None
+
+
+@dataclass(frozen=True)
+class KeepPolicy:
+    """Keep order of similar documents, whose first document stays.
+
+    Ties of a key go by the next one, and at last by input order. With ``keeps_none`` not even the
+    first of equal documents stays.
+    """
+
+    keys: tuple[KeepKey, ...]
     keeps_none: bool = False
 
     @property
-    def keys(self) -> tuple[KeepPolicy, ...]:
-        """Return the policy and its tie breakers as separate policies."""
-        return (replace(self, then=None), *(self.then.keys if self.then else ()))
+    def is_by_input(self) -> bool:
+        """Return whether the order is that of the input."""
+        return self.keys[0].rule == "first"
 
     @property
     def by_length(self) -> bool:
@@ -367,34 +319,22 @@ class KeepPolicy:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the distinct columns of the policy's keys in order."""
-        named = (key.column for key in self.keys)
-        return tuple(dict.fromkeys(name for name in named if name is not None))
-
-    def __str__(self) -> str:
-        """Spell the first key as users do."""
-        if self.column is None:
-            return self.rule
-        values = ",".join(map(_quoted, self.values))
-        return f"{self.rule}:{_quoted(self.column)}" + (f"={values}" if values else "")
+        return tuple(dict.fromkeys(key.column for key in self.keys if key.column is not None))
 
     def order(self, n_documents: int, lengths: Int64s | None, column: pa.Array | None) -> Int64s:
         """Return the document numbers in keep order.
 
         ``column`` has the values of ``columns``, as ``files.rows.order_of`` puts them together.
         """
-        if self.rule == "first":
+        if self.is_by_input:
             return np.arange(n_documents, dtype=np.int64)
-        ranks = self.ranks(lengths, column)
+        columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))
+        ranks = [_ranks_by(key, lengths, columns) for key in self.keys]
         # Stable, both of them, so that ties keep their input order. The last key counts most.
         return np.argsort(ranks[0], kind="stable") if len(ranks) == 1 else np.lexsort(ranks[::-1])
 
-    def ranks(self, lengths: Int64s | None, column: pa.Array | None) -> list[Int64s]:
-        """Return ranks of documents per key, the lowest first."""
-        columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))
-        return [_ranks_by(key, lengths, columns) for key in self.keys if key.rule != "first"]
 
-
-def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.Array]) -> Int64s:
+def _ranks_by(key: KeepKey, lengths: Int64s | None, columns: Mapping[str, pa.Array]) -> Int64s:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -419,18 +359,23 @@ def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.
 def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
     """Parse a keep policy: keys separated by commas.
 
-    A part after a priority is one more of its values, unless it is a key. Double quotes mark a
-    column or a value. ``none`` is allowed alone, and only if ``may_be_none``.
+    A part after a priority is one more of its values, unless it is a key. ``none`` is allowed
+    alone, and only if ``may_be_none``.
     """
     if keep == "none" and may_be_none:
-        return KeepPolicy("first", keeps_none=True)
-    keys: list[KeepPolicy] = []
-    for part in _parts_of(keep):
-        key = _parse_key(part.strip())
-        if key is not None:
-            keys.append(key)
+        return KeepPolicy((KeepKey("first"),), keeps_none=True)
+    keys: list[KeepKey] = []
+    for part in keep.split(","):
+        rule, _, rest = part.strip().partition(":")
+        column, _, value = rest.partition("=")
+        if part.strip() in ("first", "longest", "shortest"):
+            keys.append(KeepKey(rule))
+        elif rule in ("max", "min") and rest:
+            keys.append(KeepKey(rule, rest))
+        elif rule == "priority" and column and value:
+            keys.append(KeepKey(rule, column, (value,)))
         elif keys and keys[-1].rule == "priority":
-            keys[-1] = replace(keys[-1], values=(*keys[-1].values, _unquoted(part)))
+            keys[-1] = replace(keys[-1], values=(*keys[-1].values, part))
         else:
             message = f"keep must be {_USAGE}, or several of these, parted by commas; got {keep!r}"
             raise InvalidParameterError(message, "keep")
@@ -441,47 +386,7 @@ def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
         )
         raise InvalidParameterError(message, "keep")
     # In the end it is the input order anyway.
-    policy = None if len(keys) > 1 and keys[-1].rule == "first" else keys[-1]
-    for key in reversed(keys[:-1]):
-        policy = replace(key, then=policy)
-    assert policy is not None
-    return policy
-
-
-def _parse_key(part: str) -> KeepPolicy | None:
-    rule, colon, rest = part.partition(":")
-    if not colon and rule in ("first", "longest", "shortest"):
-        return KeepPolicy(rule)
-    if rule in ("max", "min") and rest:
-        return KeepPolicy(rule, _unquoted(rest))
-    if rule == "priority":
-        named = _PRIORITY.fullmatch(rest)
-        if named is not None:
-            return KeepPolicy(rule, _unquoted(named[1]), (_unquoted(named[2]),))
-    return None
-
-
-_PRIORITY = re.compile(r'("[^"]+"|[^=]+)=(.+)', re.DOTALL)
-
-
-def _parts_of(keep: str) -> list[str]:
-    parts, is_quoted = [""], False
-    for character in keep:
-        is_quoted ^= character == '"'
-        if character == "," and not is_quoted:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
-
-
-def _unquoted(name: str) -> str:
-    return name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
-
-
-def _quoted(name: str) -> str:
-    is_plain = "," not in name and "=" not in name and _parse_key(name) is None
-    return name if is_plain else f'"{name}"'
+    return KeepPolicy(tuple(key for key in keys if len(keys) == 1 or key.rule != "first"))
 
 
 def join_order_columns(parts: list[pa.Array], names: Sequence[str]) -> pa.Array:

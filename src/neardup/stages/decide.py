@@ -224,7 +224,7 @@ def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool = False) -> 
     """Find each content's first document in keep order."""
     other, own = read.catalogues
     ranks: Int64s | None = None
-    if keep.rule != "first":
+    if not keep.is_by_input:
         order = keep.order(len(own), own.lengths, own.order)
         ranks = np.arange(len(other) + len(own), dtype=np.int64)
         ranks[len(other) + order] = np.arange(len(other), len(ranks))

@@ -63,7 +63,7 @@ def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
     """Check combinations of options, before any work starts."""
     options.check_other("against", is_given=has_other)
     keep, unit = parse_keep(options.keep, may_be_none=True), options.unit or "passages"
-    if has_other and (keep.rule != "first" or keep.keeps_none):
+    if has_other and (not keep.is_by_input or keep.keeps_none):
         # All cut text has its copy in the other collection.
         raise no_effect("keep", "with against", "cut INPUT alone", "against")
     if keep.keeps_none and unit not in ("lines", "paragraphs"):

@@ -344,7 +344,7 @@ def cut_units(
         note(documents=len(own), units=read.rows.n_rows)
     with engine.stage("cut") as note:
         more = {}
-        if plan.keep.rule != "first":
+        if not plan.keep.is_by_input:
             # The other collection has no documents then.
             more[_RANK] = np.argsort(plan.keep_order(own))
         rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
