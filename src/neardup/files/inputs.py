@@ -150,24 +150,14 @@ def as_documents(queries: Any) -> Any:
 
 
 def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> Inputs:
-    """Find the files that the arguments of a command name.
+    """Return the sources of files, folders, globs, archives, URLs, or ``-`` for standard input.
 
-    Parameters
-    ----------
-    paths
-        Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. A file
-        whose ending is of no format is text. In a folder, all files of known formats at any depth
-        are inputs, others are passed over; hidden files and outputs of neardup are ignored. An
-        archive is a folder with its members.
-    options
-        Options of the formats. Standard input is JSON lines, or with ``document`` line a text,
-        unless they choose a format.
+    A named file whose ending is of no format is text. In a folder, all files of known formats at
+    any depth are inputs, others are passed over; hidden files and outputs of neardup are ignored.
 
-    Returns
-    -------
-    One source a file, or a folder where its files are one document, in the order of the arguments
-    and sorted within each; a file that is named twice is taken once. Names are the paths below the
-    folder that is named, and of several folders or files below the deepest one that has them all.
+    Sources are in the order of the arguments and sorted within each; a file that is named twice is
+    taken once. Names are the paths below the folder that is named, and of several folders or files
+    below the deepest one that has them all.
     """
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
@@ -272,17 +262,10 @@ def name_apart(
 ) -> Sequence[Source]:
     """Rename files of the other collection on name conflicts.
 
-    Parameters
-    ----------
-    others
-        The other collection. Its names stay unless ``own`` has one of them. Then they become the
-        paths below the deepest folder of the files of both, or a folder above it:
-        ``folio/henry_v.txt`` if an own file is ``henry_v.txt``.
-    own
-        The first collection, whose names never change.
-    an_id
-        An id of the other collection in a table of both: names stay if they could not have made
-        this id, such as one of an index or of a column.
+    Names of others stay unless ``own`` has one of them. Then they become the paths below the
+    deepest folder of the files of both, or a folder above it: ``folio/henry_v.txt`` if an own file
+    is ``henry_v.txt``. Names also stay if they could not have made ``an_id``, an id of the other
+    collection in a table of both, such as one of an index or of a column.
     """
     places = {source.name: parts_of(source.origin) for source in own if source.origin is not None}
     files = [
@@ -298,7 +281,8 @@ def name_apart(
     if are_apart([source.name for source, _ in files]):
         return others
     names: list[str] = []
-    for start in range(_common([*places.values(), *(parts for _, parts in files)]), -1, -1):
+    shared = _common([*places.values(), *(parts for _, parts in files)])
+    for start in range(shared, -1, -1):
         names = ["/".join(parts[start:]) for _, parts in files]
         if are_apart(names):
             break

@@ -45,8 +45,7 @@ def writing_to(url: str) -> Iterator[None]:
     except NeardupError:
         raise
     except Exception as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        reason = reason or str(error) or type(error).__name__
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         if isinstance(error, ImportError):
             reason = f"this kind of URL needs another package: {error}"
         elif isinstance(error, FileNotFoundError):
@@ -92,27 +91,27 @@ class RemoteFile:
 
     def __init__(self, system: Any, path: str, url: str) -> None:
         self._url = url
-        self.closed = self.is_complete = self._has_failed = False
+        self.closed = self.is_complete = False
         with writing_to(url):
             if has_folders(path):
                 system.makedirs(system._parent(path), exist_ok=True)  # noqa: SLF001
             self._file = system.open(path, "wb", block_size=_PART_BYTES)
 
     def write(self, data: bytes | memoryview) -> int:
-        """Append bytes to the file."""
-        self._has_failed = True
-        with writing_to(self._url):
-            self._file.write(data)
-        self._has_failed = False
+        """Append bytes to the file, or abandon it after an error."""
+        try:
+            with writing_to(self._url):
+                self._file.write(data)
+        except BaseException:
+            self.abandon()
+            raise
         return memoryview(data).nbytes
 
     def flush(self) -> None:
         """Do nothing: parts are sent when they are full."""
 
     def close(self) -> None:
-        """Complete the file once, or abandon it after an error."""
-        if self._has_failed:
-            self.abandon()
+        """Complete the file once."""
         if not self.closed:
             self.closed = True
             with writing_to(self._url):
@@ -132,8 +131,8 @@ class RemoteFile:
             return
         with contextlib.suppress(Exception):
             self._file.discard()
-        # To close a file of an object store is to complete it, unless it is closed.
-        with contextlib.suppress(AttributeError):
+        with contextlib.suppress(Exception):
+            # To close a file of an object store is to complete it, unless it is closed.
             self._file.closed = True
         with contextlib.suppress(Exception):
             self._file.close()
