@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import ipc
@@ -50,8 +50,10 @@ class ArrowSource(Source):
         """Return whether this is a file, and the schema."""
         with arrow_errors(self.location, _KIND), open_random(self.location) as file:
             is_file = file.read(len(_MAGIC)) == _MAGIC
-            if is_file and not _is_whole(file):
-                raise pa.ArrowInvalid("its end is missing; get a full copy")
+            if is_file:
+                file.seek(-len(_MAGIC), os.SEEK_END)
+                if file.read(len(_MAGIC)) != _MAGIC:
+                    raise pa.ArrowInvalid("its end is missing; get a full copy")
             file.seek(_START_OF_STREAM * is_file)
             schema = ipc.open_stream(file).schema
             # Names are decoded when they are asked for, which must not fail later.
@@ -98,9 +100,3 @@ class ArrowSource(Source):
 
 
 _KIND = "an Arrow file or stream"
-
-
-def _is_whole(file: Any) -> bool:
-    """Return whether a file ends as it began."""
-    file.seek(-len(_MAGIC), os.SEEK_END)
-    return bool(file.read(len(_MAGIC)) == _MAGIC)

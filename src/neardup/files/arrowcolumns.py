@@ -165,15 +165,6 @@ _BYTES = {
 }
 
 
-def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | None) -> None:
-    """Raise InvalidInputError for the first row with invalid UTF-8."""
-    problems = Problems(numbers, path, skip_bad=False)
-    for field, column in zip(table.schema, table.columns, strict=True):
-        if field.type in _BYTES:
-            for index, reason in _not_unicode(plain_array(column), field.name):
-                problems.add(index, reason)
-
-
 def is_string(kind: pa.DataType) -> bool:
     """Return whether a type is a string, not a dictionary."""
     return kind in _BYTES
@@ -357,12 +348,34 @@ class TableBlock(RowBlock):
         if names is None:
             return self._columns(None)
         table = columns_among(self._columns(names), names)
-        check_strings(table, self.numbers, self._path)
+        problems = Problems(self.numbers, self._path, skip_bad=False)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if is_string(column.type):
+                for index, reason in _not_unicode(plain_array(column), name):
+                    problems.add(index, reason)
         return table
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
-        """Cut spans out of the columns of the texts."""
-        return self._with(cut_columns(self._columns(None), cuts, path=self._path))
+        """Cut spans out of the columns of the texts, keeping their types."""
+        table = self._columns(None)
+        paths = [path for name in cuts.columns if (path := path_in(table.schema, name))]
+        columns = [values_at(table, path) for path in paths]
+        texts = [plain_array(column) for column in columns]
+        texts = [each.cast(pa.string()) if pa.types.is_null(each.type) else each for each in texts]
+        rows = pa.array(cuts.changed)
+        holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])
+        for path, column, text, holes in zip(paths, columns, texts, holes_of, strict=True):
+            if not len(holes):
+                continue
+            in_all = replace(holes, strings=cuts.changed[holes.strings])
+            try:
+                values = _of_type(fill_holes(text, in_all, cuts.replacement), column.type)
+            except pa.ArrowInvalid as error:
+                name = ".".join(path)
+                message = f"the texts of column {name!r} do not fit {column.type} any more: {error}"
+                raise InvalidInputError(message, path=self._path) from None
+            table = with_values_at(table, path, values)
+        return self._with(table)
 
     def _with(self, table: pa.Table) -> Self:
         """Return a block of the same rows with another table."""
@@ -382,32 +395,6 @@ class StoredBlock(TableBlock):
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the text column."""
         return super().with_cuts(replace(cuts, columns=("text",)))
-
-
-def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
-    """Cut spans out of the text columns, keeping their types."""
-    paths = [path_in(table.schema, name) for name in cuts.columns]
-    found = [(path, values_at(table, path)) for path in paths if path is not None]
-    texts = [_strings(column) for _, column in found]
-    rows = pa.array(cuts.changed)
-    holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])
-    columns = zip(cuts.columns, found, texts, holes_of, strict=True)
-    for name, (place, column), text, holes in columns:
-        if not len(holes):
-            continue
-        in_all = replace(holes, strings=cuts.changed[holes.strings])
-        try:
-            values = _of_type(fill_holes(text, in_all, cuts.replacement), column.type)
-        except pa.ArrowInvalid as error:
-            message = f"the texts of column {name!r} do not fit {column.type} any more: {error}"
-            raise InvalidInputError(message, path=path) from None
-        table = with_values_at(table, place, values)
-    return table
-
-
-def _strings(column: pa.ChunkedArray) -> pa.Array:
-    texts = plain_array(column)
-    return texts.cast(pa.string()) if pa.types.is_null(texts.type) else texts
 
 
 def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -186,28 +186,26 @@ def _cast(numbers: pa.Array, kinds: Sequence[pa.DataType]) -> pa.Array:
     return numbers
 
 
-def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
+def load_object(raw_row: bytes, *, errors: str = "strict", advice: str = "") -> dict[str, Any]:
     """Read one object with the standard library, or raise BadRowError.
 
     ``errors`` is the treatment of bytes that are not UTF-8, as for ``bytes.decode``.
     """
     try:
         row = json.loads(raw_row.rstrip(JSON_SPACE).decode(errors=errors))
+        if isinstance(row, dict):
+            return row
+        reason = f"not a JSON object: it is {kind_of(row)}"
     except UnicodeDecodeError as error:
-        raise BadRowError(not_decodable(error, "utf-8")) from None
+        reason = not_decodable(error, "utf-8")
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
-        message = f"not a JSON object: {what} at character {error.pos + 1}"
-        raise BadRowError(message) from None
+        reason = f"not a JSON object: {what} at character {error.pos + 1}"
     except RecursionError:
-        raise BadRowError(TOO_DEEP) from None
+        reason = TOO_DEEP
     except ValueError as error:
-        message = f"not a JSON object: {error}"
-        raise BadRowError(message) from None
-    if not isinstance(row, dict):
-        message = f"not a JSON object: it is {kind_of(row)}"
-        raise BadRowError(message)
-    return row
+        reason = f"not a JSON object: {error}"
+    raise BadRowError(reason + advice)
 
 
 # Places of values in the text of an object that the standard library accepts.
@@ -333,9 +331,11 @@ def _columns_of(
     rows, read = np.flatnonzero(refused).tolist(), []
     for index in rows:
         try:
-            read.append(_read_row(raw[index], columns, advice))
+            # Bytes of other columns need not be UTF-8.
+            row = load_object(raw[index], errors="surrogateescape", advice=advice)
+            read.append(_checked_values(row, columns))
         except BadRowError as bad:
-            reasons[index] = str(bad)
+            reasons[index] = _reason(raw[index], str(bad))
             read.append({})
     if rows:
         values.replace_rows(rows, read)
@@ -355,21 +355,6 @@ def _columns_of(
         order_of([values.numbers_or_strings(name) for name in columns.orders]),
     )
     return found, reasons
-
-
-def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> dict[str, Any]:
-    """Read a row's named values with the standard library.
-
-    Bytes of other columns need not be UTF-8.
-    """
-    is_object = False
-    try:
-        row = load_object(raw_row, errors="surrogateescape")
-        is_object = True
-        return _checked_values(row, columns)
-    except BadRowError as bad:
-        reason = str(bad) + ("" if is_object else advice)
-        raise BadRowError(_reason(raw_row, reason)) from None
 
 
 def _reason(raw_row: bytes, reason: str) -> str:
@@ -418,32 +403,6 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
             message = f"column {name!r} holds {kind_of(value)}, not a number or a string"
             raise BadRowError(message)
     return values
-
-
-def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
-    """Cut spans out of text strings, keeping all bytes outside these strings."""
-    rows = [raw[index] for index in range(len(raw))]
-    places = [_places_of_strings(raw, name) for name in cuts.columns]
-    strings = [
-        [row[start:stop] for row, (start, stop) in zip(rows, column, strict=True)]
-        for column in places
-    ]
-    texts = [
-        pa.array([json.loads(each) if each else None for each in own], pa.large_string())
-        for own in strings
-    ]
-    pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in rows]
-    holes_of = cuts.holes_of_texts(texts)
-    for own_places, own, text, holes in zip(places, strings, texts, holes_of, strict=True):
-        cut = fill_holes(text, holes, cuts.replacement)
-        for row in np.unique(holes.strings).tolist():
-            string = json.dumps(cut[row].as_py(), ensure_ascii=b"\\u" in own[row])
-            pieces[row].append((*own_places[row], string.encode()))
-    for number, own_pieces in enumerate(pieces):
-        # From the last on, so that the places of the others stay.
-        for start, stop, piece in sorted(own_pieces, reverse=True):
-            rows[number] = rows[number][:start] + piece + rows[number][stop:]
-    return rows
 
 
 def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
@@ -498,7 +457,29 @@ class JsonBlock(RawBlock):
         return objects_to_table(raw, path=self.path, names=names)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
-        return _cut_strings(raw, cuts)
+        """Cut spans out of text strings, keeping all bytes outside these strings."""
+        rows = [raw[index] for index in range(len(raw))]
+        places = [_places_of_strings(raw, name) for name in cuts.columns]
+        strings = [
+            [row[start:stop] for row, (start, stop) in zip(rows, column, strict=True)]
+            for column in places
+        ]
+        texts = [
+            pa.array([json.loads(each) if each else None for each in own], pa.large_string())
+            for own in strings
+        ]
+        pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in rows]
+        holes_of = cuts.holes_of_texts(texts)
+        for own_places, own, text, holes in zip(places, strings, texts, holes_of, strict=True):
+            cut = fill_holes(text, holes, cuts.replacement)
+            for row in np.unique(holes.strings).tolist():
+                string = json.dumps(cut[row].as_py(), ensure_ascii=b"\\u" in own[row])
+                pieces[row].append((*own_places[row], string.encode()))
+        for number, own_pieces in enumerate(pieces):
+            # From the last on, so that the places of the others stay.
+            for start, stop, piece in sorted(own_pieces, reverse=True):
+                rows[number] = rows[number][:start] + piece + rows[number][stop:]
+        return rows
 
     def json_columns(self, names: Sequence[str]) -> tuple[pa.Table, Mask]:
         """Return members as standard JSON texts, null if missing, and bad rows."""

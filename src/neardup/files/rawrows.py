@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -105,26 +106,18 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
     if codec in ("utf-8", "utf-8-sig"):
         return TextEncoding(mark=BYTE_ORDER_MARK)
     if not codec.startswith(("utf-16", "utf-32")):
-        is_utf8 = _has_single_bytes(codec) and _is_utf8_beyond_ascii(head())
-        return TextEncoding(mark=BYTE_ORDER_MARK) if is_utf8 else TextEncoding(codec)
+        # An encoding with 256 characters of one byte.
+        if codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256:
+            with suppress(UnicodeDecodeError):
+                if not codecs.getincrementaldecoder("utf-8")().decode(head()).isascii():
+                    return TextEncoding(mark=BYTE_ORDER_MARK)
+        return TextEncoding(codec)
     family = codec[: len("utf-16")]
     beginning = head()
     for exact, mark in MARKS:
         if exact.startswith(codec) and beginning.startswith(mark):
             return TextEncoding(exact, int(family[-2:]) // 8, mark)
     return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
-
-
-def _has_single_bytes(codec: str) -> bool:
-    """Return whether an encoding has 256 single-byte characters."""
-    return codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256
-
-
-def _is_utf8_beyond_ascii(head: bytes) -> bool:
-    try:
-        return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()
-    except UnicodeDecodeError:
-        return False
 
 
 def check_mark(head: bytes, encoding: str | None, path: str) -> None:
