@@ -299,12 +299,10 @@ class KeepKey:
 class KeepPolicy:
     """Keep order of similar documents, whose first document stays.
 
-    Ties of a key go by the next one, and at last by input order. With ``keeps_none`` not even the
-    first of equal documents stays.
+    Ties of a key go by the next one, and at last by input order.
     """
 
     keys: tuple[KeepKey, ...]
-    keeps_none: bool = False
 
     @property
     def is_by_input(self) -> bool:
@@ -356,14 +354,11 @@ def _ranks_by(key: KeepKey, lengths: Int64s | None, columns: Mapping[str, pa.Arr
     return ranks
 
 
-def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
+def parse_keep(keep: str) -> KeepPolicy:
     """Parse a keep policy: keys separated by commas.
 
-    A part after a priority is one more of its values, unless it is a key. ``none`` is allowed
-    alone, and only if ``may_be_none``.
+    A part after a priority is one more of its values, unless it is a key.
     """
-    if keep == "none" and may_be_none:
-        return KeepPolicy((KeepKey("first"),), keeps_none=True)
     keys: list[KeepKey] = []
     for part in keep.split(","):
         rule, _, rest = part.strip().partition(":")
