@@ -29,15 +29,6 @@ def rows_of(folder: Path) -> bytes:
         database.close()
 
 
-def held(folder: Path) -> dict[str, bytes]:
-    """Give the bytes of all files of an index that nobody has open."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 def check_names(folder: Path) -> None:
     """Make sure that an index has the files of its segments, and no others."""
     manifest = read_state(folder)

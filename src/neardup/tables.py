@@ -499,9 +499,8 @@ class EarlierKeepers(Rows):
     @classmethod
     def none(cls, n: int) -> EarlierKeepers:
         """Return n documents without keepers."""
-        numbers: Int64s = np.zeros(n, np.int64)
-        nothing = np.zeros(n, np.bool_)
-        return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing)
+        keepers, zeros = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+        return cls(keepers, zeros, zeros.copy(), np.zeros(n), np.zeros(n, np.bool_))
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
 def test_add__what_fails_leaves_the_index_as_it_was(run, here, index, monkeypatch, fails_at):
     assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
     before = rows_of("idx")
-    name = "neardup.stages.selection._write_tables" if fails_at == "write" else fails_at
+    name = "neardup.stages.selection.write_summary" if fails_at == "write" else fails_at
 
     def fail(*_):
         raise WriteError("no room")
@@ -203,12 +203,8 @@ REFUSED = {
     "once for each",
     "--against-id-column id": "--against-id-column has no effect with an index; leave it out, or "
     "name files with --against",
-    "--add --clusters components": "--clusters compares with all texts of the index, which --add "
-    "never reads; choose --clusters survivors",
-    "--add --method exact": "--method compares with all texts of the index, which --add never "
-    "reads; choose --method minhash",
-    "--add --audit 5": "--audit compares with all texts of the index, which --add never reads; "
-    "leave it out",
+    "--add --clusters components": "--add needs method minhash and clusters survivors, without an "
+    "audit; choose these",
     "--engine spark --clusters components": "--clusters needs all documents in one memory, and "
     "cannot be had with --engine spark; leave it out, or choose --engine threads",
 }

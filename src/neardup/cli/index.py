@@ -255,7 +255,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     removed = counted(removal.n_removed, "document")
     lines = [f"{removed} removed; `neardup index compact` frees their room"]
     if given.deny:
-        denied = counted(removal.summary["denied"], "document")
+        denied = counted(removal.n_denied, "document")
         lines.append(f"{denied} denied from now on, those that had gone for them included")
     elif orphans := removal.summary.get("orphans"):
         had_gone = f"{counted(len(orphans), 'document')} had gone for these"
@@ -321,9 +321,10 @@ def _read_ids(file: Path | None) -> list[str]:
 
 
 def _report_addition(addition: AdditionResult, folder: Path) -> list[str]:
+    seconds = addition.summary["seconds"]
     lines = [
         f"{counted(addition.n_documents, 'document')} with "
-        f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
+        f"{counted(addition.n_tokens, 'token')} added to {folder} in {seconds:.1f} s"
     ]
     if n_denied := len(addition.denied):
         lines.append(f"{counted(n_denied, 'document')} left out, denied; --json lists them")

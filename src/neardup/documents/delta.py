@@ -8,23 +8,15 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.queries import NO_PAIRS, Queries, join_queries
-from neardup.documents.records import (
-    make_record,
-    record_of,
-    sets_of_records,
-    signatures_in,
-    with_signatures,
-)
+from neardup.documents.queries import NO_PAIRS, Queries, join_queries, queries_of_indexed
+from neardup.documents.records import make_record, pack_pending, unpack_pending
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id, join_rows, type_of_numbers
-from neardup.index.segments import pack_table, unpack_table
+from neardup.documents.values import Id, ids_of_values, join_rows, type_of_numbers
 from neardup.tables import Filters, Int64s, ShingleSets, Uint64s, WeightedSets
 
 _32 = np.uint64(32)
@@ -67,7 +59,7 @@ class Delta:
     def add(self, identifier: Id, text: str, columns: dict[str, Any], queries: Queries) -> None:
         """Append a signed document with a new id."""
         record = make_record(identifier, text, columns, self.scheme.columns)
-        self._append(identifier, record, replace(queries, sets=None))
+        self._append(identifier, record, queries)
 
     def _append(self, identifier: Id, record: pa.Table, queries: Queries) -> None:
         row = self.n_documents
@@ -89,20 +81,18 @@ class Delta:
 
     def pack(self) -> list[bytes]:
         """Return all documents as rows of the database."""
-        packed = []
-        for rows, records in self.runs(np.arange(self.n_documents)):
-            ids = [self._ids[row] for row in rows.tolist()]
-            packed.append(pack_table(with_signatures(records, ids, self.signed(rows))))
-        return packed
+        return [
+            pack_pending([self._ids[row] for row in rows.tolist()], records)
+            for rows, records in self.runs(np.arange(self.n_documents))
+        ]
 
     def take_packed(self, data: bytes) -> None:
-        """Append the documents of a row of the database."""
-        table = unpack_table(data)
-        queries = signatures_in(table)
-        given = zip(table["id"].to_pylist(), table["is_number"].to_pylist(), strict=True)
-        for row, (name, is_number) in enumerate(given):
-            identifier = int(name) if is_number else name
-            self._append(identifier, record_of(table, row), queries.take(np.array([row])))
+        """Sign and append the documents of a row of the database."""
+        ids, records = unpack_pending(data)
+        texts = pa.concat_arrays([record["text"].chunk(0) for record in records])
+        signed = queries_of_indexed(texts, ids_of_values(ids), self.scheme)
+        for row, (identifier, record) in enumerate(zip(ids, records, strict=True)):
+            self._append(identifier, record, signed.take(np.array([row])))
 
     def find(self, queries: Queries) -> tuple[Int64s, Int64s]:
         """Return texts and rows with a common band key, in order."""
@@ -124,10 +114,6 @@ class Delta:
         n = self.n_documents
         return _pairs([(query, row) for query, row in known if row is not None and row < n])
 
-    def may_have_id(self, identifier: str, _: int) -> bool:
-        """Return whether it has an id."""
-        return self._rows.get(identifier, self.n_documents) < self.n_documents
-
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
         return np.concatenate([self._signed[row].digests for row in rows.tolist()])
@@ -140,8 +126,9 @@ class Delta:
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return the sets of some rows."""
-        texts = [self._records[row]["text"].chunk(0) for row in rows.tolist()]
-        return sets_of_records(pa.concat_arrays(texts), self.ids_of(rows), self.scheme)
+        sets = self.signed(rows).sets
+        assert sets is not None
+        return sets
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of rows as large strings."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents.delta import Delta
-from neardup.documents.lookup import OpenDocuments, RowsInMemory, combine
+from neardup.documents.lookup import DeniedDocuments, OpenDocuments
 from neardup.documents.queries import Queries, make_query, queries_of_texts
 from neardup.documents.records import (
     NO_GONE,
@@ -27,7 +27,7 @@ from neardup.documents.records import (
 )
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
-from neardup.documents.values import Id, check_kept, reason_of
+from neardup.documents.values import Id
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
 from neardup.files.documents import ReadingPass, choose_id_column, join_ids, read_text_block
 from neardup.files.problems import listed_names
@@ -38,7 +38,7 @@ from neardup.index.segments import Segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest
 from neardup.passages.documents import PassageReading
 from neardup.reading.sign import count_tokens, counted_shingles
-from neardup.runs.progress import counted, job_logger
+from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, TokenLists
 from neardup.text.shingles import digest_token_lists
@@ -129,11 +129,6 @@ def _user_columns(
             found = listed_names(source.listed_names())
             message = f"there is no column {name!r}, which the index keeps; there are {found}"
             raise InvalidInputError(message, path=source.name)
-        try:
-            check_kept(table.select([name]))
-        except pa.ArrowException as error:
-            message = f"column {name!r} cannot be kept in an index: {reason_of(error)}"
-            raise InvalidInputError(message, path=source.name) from None
     return table
 
 
@@ -178,9 +173,9 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     kind: ClassVar = KIND
     is_lazy: ClassVar = True
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._pending = RowsInMemory()
+    # Pending documents, of which new rows alone are unpacked.
+    _rows: tuple[bytes, ...] = ()
+    _delta: Delta | None = None
 
     def restore(
         self, contents: Contents, frequencies: DocumentFrequencies | None
@@ -197,8 +192,15 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         self, contents: Contents, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
         """Combine all segments and the database's documents into an index."""
-        pending = self._pending.read(restored, contents.pending)
-        return combine(contents, restored, parts, pending)
+        rows, n = contents.pending, len(self._rows)
+        if self._delta is None or self._delta.scheme is not restored or rows[:n] != self._rows:
+            n, self._delta = 0, Delta(restored)
+        for row in rows[n:]:
+            self._delta.take_packed(row)
+        self._rows = rows
+        denied = DeniedDocuments.unpack(contents.denied)
+        index = OpenDocuments(contents, restored, parts, contents.removed[:-1], denied)
+        return index.with_pending(self._delta.fixed(), contents.removed[-1]) if rows else index
 
     @contextmanager
     def adding(
@@ -218,7 +220,9 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         contents = index.contents
         if frequencies is not None:
             index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-            contents = store_frequencies(self.folder, contents, frequencies)
+            # No documents decide nothing.
+            if frequencies.n_documents:
+                contents = store_frequencies(self.folder, contents, frequencies)
         start = len(contents.manifest.segments) if first is None else first
         n_copied = len(index.segments) - start
         name = contents.manifest.free_name(0)
@@ -274,8 +278,6 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
                 plan = scheme.reading_plan(columns, skip_bad=skip_bad)
                 counted = counted_shingles([(sources, columns)], plan)
                 frequencies = count_tokens("count", counted, runner)
-                # No documents decide nothing.
-                frequencies = frequencies if frequencies.n_documents else None
             with self.adding(index, runner, frequencies=frequencies) as new:
                 addition = Addition(new.index, columns, scheme.shingles.ngram)
 
@@ -293,7 +295,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
 
     def replace(
         self, identifier: Id, text: str, columns: dict[str, Any], runner: Runner
-    ) -> DocumentRemovalResult:
+    ) -> RemovalResult:
         """Replace or add a document in one change."""
         start = time.perf_counter()
         with self.changing(runner) as index:
@@ -308,7 +310,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             self.put_away(replace(left, contents=contents), delta, [], runner)
         n_removed, n = index.n_documents - left.n_documents, left.n_documents + 1
         seconds = time.perf_counter() - start
-        return DocumentRemovalResult(n_removed, n, seconds, orphans=_without_digests(orphans))
+        return RemovalResult(n_removed, n, seconds, orphans=_without_digests(orphans))
 
     def merge_tiers(self, runner: Runner) -> None:
         """Merge segments after an addition while there are too many.
@@ -330,13 +332,13 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
 
     def _after_removal(
         self, index: OpenDocuments, after: Contents, ids: pa.Array, *, deny: bool
-    ) -> tuple[Contents, DocumentRemovalResult]:
+    ) -> tuple[Contents, RemovalResult]:
         after, orphans = self._without_orphans(after, ids)
         if deny:
             after = _deny(index, after, ids, orphans)
         n_denied = after.manifest.denied.n_documents - index.manifest.denied.n_documents
         n, table = after.manifest.n_documents, _without_digests(orphans)
-        return after, DocumentRemovalResult(len(ids), n, orphans=table, n_denied=n_denied)
+        return after, RemovalResult(len(ids), n, orphans=table, n_denied=n_denied)
 
     def _with_gone(self, contents: Contents, new: Sequence[pa.Table]) -> Contents:
         """Return the contents with documents that were left out."""
@@ -405,31 +407,6 @@ def count_to_merge(sizes: Sequence[int]) -> int:
     return 0
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class DocumentRemovalResult(RemovalResult):
-    """Removed documents of an index, with their orphans.
-
-    ``orphans`` lists documents that were left out in favour of a removed document: ``id``,
-    ``kept_id`` and ``similarity``. Add them again unless denied: later additions leave out
-    the tokens of ``n_denied`` documents.
-    """
-
-    orphans: pa.Table
-    n_denied: int = 0
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Counts, orphans and seconds, as plain values."""
-        return {
-            **super().summary,
-            "denied": self.n_denied,
-            "orphans": self.orphans.to_pylist(),
-        }
-
-    def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, {counted(len(self.orphans), 'orphan')})"
-
-
 def _deny(index: OpenDocuments, contents: Contents, ids: pa.Array, orphans: pa.Table) -> Contents:
     """Return the contents with denied documents, each digest once.
 
@@ -451,10 +428,9 @@ def _deny(index: OpenDocuments, contents: Contents, ids: pa.Array, orphans: pa.T
     return replace(contents, manifest=manifest, denied=(*contents.denied, *packed))
 
 
-def check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:
-    """Raise if an index or its insertions have an id."""
-    name = str(identifier)
-    if delta.may_have_id(name, 0) or base.has_id(name):
+def check_new(index: OpenDocuments, identifier: Id) -> None:
+    """Raise if an index has an id."""
+    if index.has_id(str(identifier)):
         message = (
             f"id {identifier!r} is in the index already; ids must differ. Replace the old "
             "document with `replace` (over HTTP, PUT), remove it first, or choose another id"

@@ -19,15 +19,14 @@ import pyarrow as pa
 
 from neardup.documents.delta import Delta
 from neardup.documents.queries import Queries, join_sets, queries_of_texts
-from neardup.documents.records import digests_in, user_columns_of
+from neardup.documents.records import user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme
 from neardup.documents.segment import DocumentSegment
 from neardup.files.arrowcolumns import joined
-from neardup.files.documents import hash_id, join_ids, read_text_block
+from neardup.files.documents import join_ids, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.index import OpenIndex, SharedIndex
 from neardup.index.segments import check_all, open_segment, unpack_table
-from neardup.index.store import Contents
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure, overlaps_at_threshold
 from neardup.runs.progress import may_go_on
@@ -79,7 +78,7 @@ class DeniedDocuments:
         """Return the denied documents of some rows of the database."""
         tables = [unpack_table(row) for row in rows]
         ids = join_ids([table["id"].combine_chunks() for table in tables])
-        digests = (digest.tobytes() for table in tables for digest in digests_in(table))
+        digests = (digest for table in tables for digest in table["digest"].to_pylist())
         return DeniedDocuments(ids, {digest: number for number, digest in enumerate(digests)})
 
     def find(self, queries: Queries) -> Int64s:
@@ -155,13 +154,6 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """Return the index with documents in memory at the end."""
         return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
 
-    def has_id(self, identifier: str) -> bool:
-        """Return whether a document has an id."""
-        digest = hash_id(identifier)
-        if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
-            return False
-        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
-
     def place_of(self, document: int) -> tuple[int, int]:
         """Return the segment and row of a document."""
         segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
@@ -225,41 +217,11 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         }
 
 
-def combine(
-    contents: Contents,
-    scheme: DocumentScheme,
-    parts: tuple[DocumentSegment, ...],
-    pending: Delta,
-) -> OpenDocuments:
-    """Combine segments and the database's documents into an index."""
-    denied = DeniedDocuments.unpack(contents.denied)
-    index = OpenDocuments(contents, scheme, parts, contents.removed[:-1], denied)
-    return index.with_pending(pending, contents.removed[-1]) if contents.pending else index
-
-
 def _open(index: OpenDocuments, folder: Path) -> OpenDocuments:
     """Open the stored segments of an index that has those in memory."""
     stored = (open_segment(folder, record) for record in index.manifest.segments)
     parts = (DocumentSegment(segment, index.scheme) for segment in stored)
     return replace(index, segments=(*parts, *index.segments))
-
-
-class RowsInMemory:
-    """Documents of database rows, with only new rows unpacked."""
-
-    def __init__(self) -> None:
-        self._rows: tuple[bytes, ...] = ()
-        self._delta: Delta | None = None
-
-    def read(self, scheme: DocumentScheme, rows: tuple[bytes, ...]) -> Delta:
-        """Return the documents of some rows."""
-        n = len(self._rows)
-        if self._delta is None or self._delta.scheme is not scheme or rows[:n] != self._rows:
-            n, self._delta = 0, Delta(scheme)
-        for row in rows[n:]:
-            self._delta.take_packed(row)
-        self._rows = rows
-        return self._delta.fixed()
 
 
 def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
@@ -268,14 +230,7 @@ def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
     A keeper is the denied exact copy; else the first exact copy in the index; else the most similar
     document, the first on a tie. Denied documents have the last numbers.
     """
-    n = len(queries)
-    answers = EarlierKeepers(
-        np.full(n, -1, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.full(n, np.nan),
-        np.zeros(n, np.bool_),
-    )
+    answers = EarlierKeepers.none(len(queries))
     hits = best_hits(index.lookup(queries, measure), queries, measure)
     for name in ("documents", "overlaps", "sizes", "similarities", "are_copies"):
         getattr(answers, name)[hits.queries] = getattr(hits, name)
@@ -293,26 +248,18 @@ def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
     hits = hits.take(np.lexsort(order))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
     if measure.is_weighted or isinstance(measure, Cosine):
-        stops = np.append(starts[1:], len(hits))
-        is_close = np.zeros(len(hits), np.bool_)
+        stops, is_close = np.append(starts[1:], len(hits)), np.zeros(len(hits), np.bool_)
         is_close[:-1] = (np.diff(hits.queries) == 0) & (-np.diff(hits.similarities) < _CLOSE)
-        for place in np.flatnonzero(is_close[starts] & ~hits.are_copies[starts]).tolist():
-            start, stop = int(starts[place]), int(stops[place])
-            starts[place] = start + _first_of_best(hits, start, stop, queries, measure)
+        assert queries.sets is not None
+        totals = queries.sets.totals[hits.queries]
+        above, below = measure.fractions(hits.overlaps, totals, hits.sizes)
+        for number in np.flatnonzero(is_close[starts] & ~hits.are_copies[starts]).tolist():
+            exact = [
+                (-Fraction(int(above[place]), int(below[place])), hits.documents[place], place)
+                for place in range(starts[number], stops[number])
+            ]
+            starts[number] = min(exact)[-1]
     return hits.take(starts)
-
-
-def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure: Measure) -> int:
-    """Return the first best place by exact comparison of similarities."""
-    sets = queries.sets
-    assert sets is not None
-    within = np.arange(start, stop)
-    totals = sets.totals[hits.queries[within]]
-    above, below = measure.fractions(hits.overlaps[within], totals, hits.sizes[within])
-    exact = [Fraction(int(p), int(q)) for p, q in zip(above, below, strict=True)]
-    best = max(exact)
-    ties = [place for place, value in enumerate(exact) if value == best]
-    return min(ties, key=lambda place: int(hits.documents[start + place]))
 
 
 def _compare(
@@ -343,7 +290,7 @@ def _compare(
     for start, stop in pairwise(bounds):
         may_go_on()
         left = of_queries[start:stop]
-        distinct, places = _distinct(rows[start:stop], queries)
+        distinct, places = np.unique(rows[start:stop], return_inverse=True)
         found = segment.sets_of(distinct)
         sets = join_sets(queries.sets, found)
         overlaps = overlaps_at_threshold(sets, left, len(queries) + places, measure)
@@ -355,20 +302,12 @@ def _compare(
         yield Hits(left, documents, overlaps, sizes, similarities, are_copies)
 
 
-def _distinct(rows: Int64s, queries: Queries) -> tuple[Int64s, Int64s]:
-    """Return the ascending distinct rows, and each row's position."""
-    if len(queries) == 1:
-        # They are so already.
-        return rows, np.arange(len(rows))
-    return np.unique(rows, return_inverse=True)
-
-
 def _sieve(
     segment: Searchable, queries: Queries, of_queries: Int64s, rows: Int64s, measure: Measure
 ) -> tuple[Int64s, Int64s, Int64s]:
     """Drop pairs that filters exclude, and return the remaining sizes."""
     assert queries.filters is not None
-    distinct, places = _distinct(rows, queries)
+    distinct, places = np.unique(rows, return_inverse=True)
     filters = join_filters([queries.filters, segment.filters_of(distinct)])
     may_be = sieve_pairs(filters, of_queries, len(queries) + places, measure)
     return of_queries[may_be], rows[may_be], filters.sizes[len(queries) + places[may_be]]
@@ -404,15 +343,10 @@ def look_up_block(
 def most_similar(hits: Hits, limit: int | None) -> Hits:
     """Return each query's ``limit`` most similar hits, None for all."""
     hits = in_rank_order(hits)
-    return hits.take(first_of_each(hits.queries, limit))
-
-
-def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
-    """Return the first ``limit`` places of each of ascending queries."""
     if limit is None:
-        return np.arange(len(queries))
-    starts = np.searchsorted(queries, queries)
-    return np.flatnonzero(np.arange(len(queries)) - starts < limit)
+        return hits
+    places = np.arange(len(hits)) - np.searchsorted(hits.queries, hits.queries)
+    return hits.take(places < limit)
 
 
 def in_rank_order(hits: Hits) -> Hits:

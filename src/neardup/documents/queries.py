@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, as_one_text, ids_of_values
@@ -158,6 +159,11 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
         join_filters(filters) if filters else None,
         join_sets(*sets) if sets else None,
     )
+
+
+def queries_of_indexed(texts: pa.Array, ids: pa.Array, scheme: DocumentScheme) -> Queries:
+    """Sign documents of an index, by ids for tokenizers by file."""
+    return queries_of_texts(scheme.shingles.tokenizer.texts_in_index(texts, ids), scheme)
 
 
 def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:

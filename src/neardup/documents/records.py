@@ -1,39 +1,26 @@
 """Store documents as tables, packed into compressed blocks.
 
 Records have a row per document: ``text``, and the user's columns, whose names have a prefix.
-Documents in rows of the database also have their ids and signatures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.documents.queries import Queries, sets_of_texts
-from neardup.documents.scheme import DocumentScheme
+from neardup.documents.queries import Queries
 from neardup.documents.values import Id, as_cell
 from neardup.files.documents import as_text
-from neardup.index.segments import pack_table
-from neardup.tables import (
-    Filters,
-    Floats,
-    Int64s,
-    ShingleSets,
-    Texts,
-    Uint64s,
-    WeightedSets,
-    cut_runs,
-)
+from neardup.index.segments import pack_table, unpack_table
+from neardup.tables import Floats, Texts, Uint64s, cut_runs
 
 # Reading one document means decompressing a block, in some 20 us.
 BLOCK_BYTES = 16_384
 
-_32 = np.uint64(32)
 _PREFIX = "column "
 
 
@@ -55,52 +42,25 @@ def make_record(
     return pa.table(record)
 
 
-def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, Any]:
-    """Return the user's columns of records, null if missing."""
-    there = set(records.column_names)
-    return {
-        name: records[_PREFIX + name]
-        if _PREFIX + name in there
-        else pa.chunked_array([pa.nulls(len(records))])
-        for name in names
-    }
+def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """Return the user's columns of records."""
+    return {name: records[_PREFIX + name] for name in names}
 
 
-class PackedBlock(NamedTuple):
-    """A compressed block and its number of rows."""
-
-    data: Any
-    n_rows: int
+Packed = tuple[Any, int]
+"""A compressed block and its number of rows."""
 
 
-def pack_records(records: pa.Table) -> list[PackedBlock]:
+def pack_records(records: pa.Table) -> list[Packed]:
     """Cut records into blocks by size, and compress them."""
     records = records.combine_chunks()
     texts = Texts.from_arrow(records["text"].combine_chunks())
     sizes = np.diff(texts.offsets) + 8
+    # A copy of some rows, without bytes of the next row, as a slice may have.
     return [
-        PackedBlock(pack_table(_cut(records, start, stop)), stop - start)
+        (pack_table(records.take(pa.array(range(start, stop)))), stop - start)
         for start, stop in cut_runs(sizes, BLOCK_BYTES)
     ]
-
-
-def _cut(records: pa.Table, start: int, stop: int) -> pa.Table:
-    """Copy some rows, without the next row's bytes in Arrow."""
-    columns = []
-    for column in records.slice(start, stop - start).columns:
-        is_exact = pa.types.is_null(column.type) or pa.types.is_int64(column.type)
-        columns.append(column if is_exact else pa.concat_arrays(column.chunks))
-    return pa.table(columns, records.schema)
-
-
-def sets_of_records(
-    texts: pa.Array, ids: pa.Array | None, scheme: DocumentScheme
-) -> ShingleSets | WeightedSets:
-    """Return the sets of indexed texts, by ids for tokenizers by file."""
-    tokenizer = scheme.shingles.tokenizer
-    if tokenizer.is_by_file:
-        return sets_of_texts(tokenizer.texts_in_index(texts, ids), scheme)
-    return sets_of_texts(Texts.from_arrow(texts), scheme)
 
 
 @dataclass(frozen=True)
@@ -112,52 +72,33 @@ class DocumentBatch:
 
     ids: pa.Array
     signed: Queries
-    packed: list[PackedBlock]
-
-    def __len__(self) -> int:
-        return len(self.ids)
+    packed: list[Packed]
 
 
-# Documents in rows of the database have their ids and signatures beside their records.
+def pack_pending(ids: Sequence[Id], records: pa.Table) -> bytes:
+    """Pack documents and their ids for a row of the database."""
+    names = pa.array(list(map(str, ids)), pa.large_string())
+    are_numbers = pa.array([not isinstance(each, str) for each in ids], pa.bool_())
+    packed = records.append_column("id", names).append_column("is_number", are_numbers)
+    return pack_table(packed)
 
 
-def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> pa.Table:
-    """Return records with ids and signatures of documents."""
-    columns = {
-        "id": pa.array(list(map(str, ids)), pa.large_string()),
-        "is_number": pa.array([not isinstance(each, str) for each in ids], pa.bool_()),
-        "n_tokens": pa.array(queries.n_tokens),
-        "digest": _rows(queries.digests),
-        "keys": _rows((queries.keys >> _32).astype(np.uint32)),
-    }
-    filters = queries.filters
-    if filters is not None:
-        columns["filter"] = _lists(filters.offsets, filters.words)
-        columns["size"] = pa.array(filters.sizes)
-    for name, column in columns.items():
-        records = records.append_column(name, column)
-    return records
+def unpack_pending(data: bytes) -> tuple[list[Id], list[pa.Table]]:
+    """Return the ids and records of a row of the database."""
+    table = unpack_table(data)
+    given = zip(table["id"].to_pylist(), table["is_number"].to_pylist(), strict=True)
+    ids = [int(name) if is_number else name for name, is_number in given]
+    table = table.drop_columns(["id", "is_number"])
+    return ids, [_record_of(table.slice(row, 1)) for row in range(len(table))]
 
 
-def record_of(packed: pa.Table, row: int) -> pa.Table:
-    """Return the record of a document in a database row."""
-    names = (name for name in packed.column_names if name == "text" or name.startswith(_PREFIX))
-    cells = {name: packed[name].slice(row, 1) for name in names}
+def _record_of(row: pa.Table) -> pa.Table:
     # A null fits every type of column.
-    return pa.table(
-        {name: pa.nulls(1) if cell.null_count else cell for name, cell in cells.items()}
-    )
+    cells = zip(row.column_names, row.columns, strict=True)
+    return pa.table({name: pa.nulls(1) if cell.null_count else cell for name, cell in cells})
 
 
-def signatures_in(records: pa.Table) -> Queries:
-    """Return the signatures of records in a database row."""
-    n, filters = len(records), None
-    if "filter" in records.column_names:
-        words = records["filter"].chunk(0)
-        filters = Filters(_flat(words), words.offsets.to_numpy(), records["size"].to_numpy())
-    high = _flat(records["keys"]).reshape(n, -1).astype(np.uint64)
-    n_tokens: Int64s = records["n_tokens"].to_numpy()
-    return Queries(n_tokens, digests_in(records), high << _32, filters, None)
+# Documents that were left out for their keepers, and denied ones.
 
 
 def make_gone(
@@ -168,7 +109,7 @@ def make_gone(
         {
             "id": as_text(ids),
             "kept_id": as_text(kept_ids),
-            "digest": _rows(digests),
+            "digest": _as_binary(digests),
             "similarity": similarities,
         }
     )
@@ -176,27 +117,17 @@ def make_gone(
 
 def make_denied(ids: pa.Array, digests: Uint64s) -> pa.Table:
     """Return the table of documents that must not come back."""
-    return pa.table({"id": ids, "digest": _rows(digests)})
+    return pa.table({"id": ids, "digest": _as_binary(digests)})
 
 
 def digests_in(table: pa.Table) -> Uint64s:
     """Return the digests of a table, of shape (n, 2)."""
-    return _flat(table["digest"]).reshape(-1, 2)
+    values: Uint64s = np.frombuffer(b"".join(table["digest"].to_pylist()), np.uint64)
+    return values.reshape(-1, 2)
 
 
-def _rows(matrix: npt.NDArray[Any]) -> pa.Array:
-    n, width = matrix.shape
-    return _lists(np.arange(n + 1) * width, matrix.reshape(-1))
-
-
-def _lists(offsets: Int64s, values: npt.NDArray[Any]) -> pa.Array:
-    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
-
-
-def _flat(lists: Any) -> npt.NDArray[Any]:
-    chunked = pa.chunked_array([lists]) if isinstance(lists, pa.Array) else lists
-    values: npt.NDArray[Any] = chunked.combine_chunks().flatten().to_numpy()
-    return values
+def _as_binary(digests: Uint64s) -> pa.Array:
+    return pa.array([digest.tobytes() for digest in digests], pa.binary(16))
 
 
 NO_GONE = make_gone(

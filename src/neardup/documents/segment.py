@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.queries import Queries
-from neardup.documents.records import DocumentBatch, PackedBlock, sets_of_records
+from neardup.documents.queries import Queries, sets_of_texts
+from neardup.documents.records import DocumentBatch, Packed
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.documents import as_text, common_id_type, hash_ids
 from neardup.index.segments import (
@@ -96,30 +96,12 @@ class EntryLists:
                 found = np.empty(n_found, np.uint64)
             else:
                 break
-        found = found[:n_found]
-        if n_found > 1:
-            found.sort()
-            is_new = np.empty(n_found, np.bool_)
-            is_new[0] = True
-            np.not_equal(found[1:], found[:-1], out=is_new[1:])
-            found = found[is_new]
+        found = np.unique(found[:n_found])
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
 
     def _check(self, pages: Int64s) -> None:
         self._entries.check_ranges(self._bounds[pages], self._bounds[pages + 1])
         self.is_checked[pages] = True
-
-    def count(self, number: int, key: int) -> int:
-        """Count the entries of a key in a list."""
-        while True:
-            found = int(
-                kernel.count_key(
-                    key, number, self._lists, self._entries.values, self._bounds, self.is_checked
-                )
-            )
-            if found >= 0:
-                return found
-            self._check(np.array([-1 - found]))
 
     def read(self, number: int) -> Uint64s:
         """Return a whole list."""
@@ -172,10 +154,6 @@ class DocumentSegment:
         is_same = is_same.to_numpy(zero_copy_only=False)
         return queries[is_same], rows[is_same]
 
-    def may_have_id(self, _: str, digest: int) -> bool:
-        """Return whether it may have an id of this hash."""
-        return self.lists.count(self._list_of_ids, digest >> 32) > 0
-
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
         return self._digests.take(rows)
@@ -207,15 +185,15 @@ class DocumentSegment:
             table = self._block(block)
             yield table if len(own) == len(table) else table.take(pa.array(own))
 
-    def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[PackedBlock]:
+    def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[Packed]:
         """Yield packed records of ascending rows, reusing whole blocks."""
 
-        def pack(part: tuple[int, Int64s]) -> PackedBlock:
+        def pack(part: tuple[int, Int64s]) -> Packed:
             block, own = part
             data: Any = self._packed(block)
             if len(own) < self._first_rows[block + 1] - self._first_rows[block]:
                 data = pack_table(unpack_table(data).take(pa.array(own)).combine_chunks())
-            return PackedBlock(data, len(own))
+            return data, len(own)
 
         yield from runner.map(pack, self._by_block(rows))
 
@@ -223,8 +201,10 @@ class DocumentSegment:
         """Return the sets of ascending rows."""
         parts = self._by_block(rows)
         texts = [self._block(block)["text"].chunk(0).take(own) for block, own in parts]
-        ids = self.ids_of(rows) if self.scheme.shingles.tokenizer.is_by_file else None
-        return sets_of_records(pa.concat_arrays(texts), ids, self.scheme)
+        own, tokenizer = pa.concat_arrays(texts), self.scheme.shingles.tokenizer
+        if tokenizer.is_by_file:
+            return sets_of_texts(tokenizer.texts_in_index(own, self.ids_of(rows)), self.scheme)
+        return sets_of_texts(Texts.from_arrow(own), self.scheme)
 
     def _by_block(self, rows: Int64s) -> list[tuple[int, Int64s]]:
         """Return blocks with the places of ascending rows in them."""
@@ -266,7 +246,7 @@ class DocumentSegmentWriter:
         self._lists = lists
         self._block_rows: list[int] = []
         # Arrays of no documents, which give the types.
-        self._append_blocks([PackedBlock(b"", 0)])
+        self._append_blocks([(b"", 0)])
         filters = Filters(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int64))
         self._append(
             pa.array([], pa.large_string()),
@@ -281,9 +261,9 @@ class DocumentSegmentWriter:
         filled = np.flatnonzero(signed.is_filled)
         for number, keys in enumerate(signed.keys[filled].T):
             self._add_entries(number, entries_of(keys >> _32, filled + self.n_documents))
-        rows = np.arange(len(batch)) + self.n_documents
+        rows = np.arange(len(ids)) + self.n_documents
         self._add_entries(len(self._lists) - 1, entries_of(hash_ids(ids) >> _32, rows))
-        if len(batch):
+        if len(ids):
             self._id_types.append(batch.ids.type)
         self._append(ids, signed.digests, signed.n_tokens, signed.filters)
         self._append_blocks(batch.packed)
@@ -323,11 +303,11 @@ class DocumentSegmentWriter:
         self._n_tokens += int(n_tokens.sum())
         self.n_documents += len(ids)
 
-    def _append_blocks(self, blocks: Iterable[PackedBlock]) -> None:
-        for block in blocks:
-            data = np.frombuffer(block.data, np.uint8)
+    def _append_blocks(self, blocks: Iterable[Packed]) -> None:
+        for packed, n_rows in blocks:
+            data = np.frombuffer(packed, np.uint8)
             self._writer.append_lists("blocks", data, np.array([len(data)]))
-            self._block_rows.append(block.n_rows)
+            self._block_rows.append(n_rows)
 
     def _add_entries(self, number: int, entries: Uint64s) -> None:
         with translated(self._writer.path):

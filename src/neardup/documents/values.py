@@ -76,27 +76,22 @@ def as_cell(identifier: Id, name: str, value: object) -> pa.Array:
     try:
         _check_depth(value)
         cell = pa.array([value])
-        check_kept(pa.table([cell], [""]))
+        _check_kept(cell)
     # Values have code of their own, which may raise anything.
     except Exception as error:
-        message = f"column {name!r} cannot have this value: {reason_of(error)}"
+        reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
+        message = f"column {name!r} cannot have this value: {reason}"
         raise InvalidInputError(f"document {identifier!r}: {message}") from None
     return cell
 
 
-def reason_of(error: Exception) -> str:
-    """Return the message of a foreign error in one line."""
-    words = " ".join(str(error).split()) or type(error).__name__
-    return words if len(words) <= _LONGEST_REASON else f"{words[:_LONGEST_REASON]}..."
-
-
-def check_kept(table: pa.Table) -> None:
-    """Raise if columns cannot be stored, testing the first row."""
-    if any(kind.id not in _PLAIN for kind in table.schema.types):
-        sink = pa.BufferOutputStream()
+def _check_kept(cell: pa.Array) -> None:
+    """Raise if a value cannot be stored and read."""
+    if cell.type.id not in _PLAIN:
+        sink, table = pa.BufferOutputStream(), pa.table([cell], [""])
         with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table.slice(0, 1))
-        pa.ipc.open_stream(sink.getvalue()).read_all().take([0] * min(1, len(table))).to_pylist()
+            writer.write_table(table)
+        pa.ipc.open_stream(sink.getvalue()).read_all().take([0]).to_pylist()
 
 
 def _check_depth(value: object, level: int = 1) -> None:

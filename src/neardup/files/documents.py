@@ -163,11 +163,6 @@ def hash_ids(ids: pa.Array) -> Uint64s:
     return hashes
 
 
-def hash_id(identifier: str) -> int:
-    """Return the hash of one id."""
-    return int(hash_ids(pa.array([identifier], pa.large_string()))[0])
-
-
 # Texts and ids of the rows of a block, bad ones left out.
 
 

@@ -6,7 +6,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +28,6 @@ from neardup.files.encodings import languages_of_ids
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.writers import TableWriter
 from neardup.index.store import Contents, Manifest
-from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, offsets_of
 from neardup.text.tokenizers import TokenFunction, file_in_name
@@ -131,6 +130,10 @@ class OpenIndex(ABC, Generic[S, D]):
         ):
             documents[queries] = rows + first
         return documents
+
+    def has_id(self, identifier: str) -> bool:
+        """Return whether a document has an id."""
+        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
 
     def rows_of_ids(self, ids: pa.Array) -> list[tuple[Int64s, Int64s]]:
         """Return matching ids and rows per segment, without removed rows."""
@@ -322,7 +325,7 @@ def check_unknown(
         raise InvalidInputError(message, path=source, row=row, is_known_id=True)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class CompactionResult:
     """Result of rewriting an index without removed documents.
 
@@ -345,34 +348,33 @@ class CompactionResult:
             "seconds": round(self.seconds, 3),
         }
 
-    def __repr__(self) -> str:
-        return (
-            f"CompactionResult({counted(self.n_documents, 'document')}: "
-            f"{counted(self.n_segments, 'segment')}, "
-            f"{self.n_freed_bytes:,} bytes freed)"
-        )
 
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class RemovalResult:
-    """Result of a removal: numbers of removed and remaining documents."""
+    """Result of a removal: numbers of removed and remaining documents.
+
+    For an index of documents, ``orphans`` lists documents that were left out in favour of a removed
+    document: ``id``, ``kept_id`` and ``similarity``. Add them again unless denied: later additions
+    leave out the tokens of ``n_denied`` documents.
+    """
 
     n_removed: int
     n_documents: int
     seconds: float = 0.0
+    orphans: pa.Table | None = field(default=None, repr=False)
+    n_denied: int = 0
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Counts and seconds, as plain values."""
-        return {
+        """Counts, orphans and seconds, as plain values."""
+        summary = {
             "removed": self.n_removed,
             "documents": self.n_documents,
             "seconds": round(self.seconds, 3),
         }
-
-    def __repr__(self) -> str:
-        removed = counted(self.n_removed, "document")
-        return f"{type(self).__name__}({removed} removed: {self.n_documents:,} left)"
+        if self.orphans is not None:
+            summary |= {"denied": self.n_denied, "orphans": self.orphans.to_pylist()}
+        return summary
 
 
 def wanted_ids(ids: Iterable[str | int]) -> pa.Array:

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup import errors
-from neardup.documents.index import DocumentRemovalResult
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.index.index import CompactionResult, RemovalResult
 from neardup.options.choices import IndexKind
@@ -254,13 +253,13 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         return kind(table.replace_schema_metadata(), summary)
 
     def _removal(self, answer: dict[str, Any]) -> RemovalResult:
-        if self.kind == "passages":
-            return RemovalResult(answer["removed"], answer["documents"])
-        schema = {"id": pa.large_string(), "kept_id": pa.large_string(), "similarity": pa.float64()}
-        orphans = pa.Table.from_pylist(answer["orphans"], pa.schema(schema.items()))
-        return DocumentRemovalResult(
-            *(answer["removed"], answer["documents"]), orphans=orphans, n_denied=answer["denied"]
-        )
+        orphans = None
+        if self.kind == "documents":
+            names = {"id": pa.large_string(), "kept_id": pa.large_string()}
+            schema = pa.schema({**names, "similarity": pa.float64()})
+            orphans = pa.Table.from_pylist(answer["orphans"], schema)
+        counts = answer["removed"], answer["documents"]
+        return RemovalResult(*counts, orphans=orphans, n_denied=answer["denied"])
 
 
 def _open(url: str, token: str | None, timeout: float) -> httpx.Client:

@@ -19,7 +19,7 @@ from prometheus_client.process_collector import ProcessCollector
 from neardup.errors import InvalidParameterError
 from neardup.index.store import kind_of
 from neardup.jobs.index.documents import DocumentIndex
-from neardup.jobs.index.passages import PassageIndex
+from neardup.jobs.index.passages import PassageIndex, open_index
 from neardup.options.choices import TokenizerChoice
 from neardup.service.requests import file_of
 from neardup.version import __version__
@@ -48,7 +48,7 @@ class ServedIndex:
         self.name, self.folder, self.tokenizer = name, folder, tokenizer
         self.is_writable = is_writable
         self.kind = kind_of(folder)
-        self.index: Any = _open(folder, tokenizer)
+        self.index: Any = open_index(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
         # One change at a time, in the order of arrival.
         self.writer = anyio.CapacityLimiter(1)
         self.trouble: str | None = None
@@ -58,14 +58,10 @@ class ServedIndex:
         self.trouble = f"index {self.name!r} cannot be read ({file_of(error)})"
 
 
-def _open(folder: Path, tokenizer: TokenizerChoice | None) -> DocumentIndex | PassageIndex:
-    if kind_of(folder) == "documents":
-        return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
-    return PassageIndex.open(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
-
-
-open_once = lru_cache(_MOST_OPEN)(_open)
-"""Open an index, or return the object that this process has opened before."""
+@lru_cache(_MOST_OPEN)
+def open_once(folder: Path, tokenizer: TokenizerChoice | None) -> DocumentIndex | PassageIndex:
+    """Open an index, or return the object that this process has opened before."""
+    return open_index(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
 
 
 def open_all(

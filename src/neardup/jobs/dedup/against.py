@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.documents.index import Adding, DocumentHandle, ReadDocuments, read_selected
+from neardup.documents.index import (
+    Adding,
+    DocumentHandle,
+    ReadDocuments,
+    check_decided,
+    read_selected,
+)
 from neardup.documents.lookup import OpenDocuments, find_keepers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.records import make_gone
@@ -25,7 +31,6 @@ from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue, IdLookup, parse_keep
 from neardup.reading.sign import (
-    ReadingPlan,
     SignedBatches,
     TextLookUp,
     counted_shingles,
@@ -50,8 +55,6 @@ from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, Int64s, Tok
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.text.weighting import DocumentFrequencies
-
 
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:
     """Check combinations of options with an index, which provides the defaults."""
@@ -60,39 +63,25 @@ def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:
     weights_for(options, scheme.measure)
     check_alike(options, scheme)
     scheme.measure_at(options.threshold)
-    # Additions with these options would differ from one run over all documents.
-    for name, is_unlike, remedy in (
-        ("clusters", options.clusters != "survivors", "choose clusters survivors"),
-        ("method", options.method != "minhash", "choose method minhash"),
-        ("audit", options.audit is not None, "leave it out"),
-    ):
-        if options.add and is_unlike:
-            message = (
-                f"{name} compares with all texts of the index, which add never reads; {remedy}"
-            )
-            raise InvalidParameterError(message, name, "add")
+    if options.add and _needs_all_texts(options):
+        message = "add needs method minhash and clusters survivors, without an audit; choose these"
+        raise InvalidParameterError(message, "add")
 
 
 def _plan_with_index(
     options: DedupOptions, scheme: DocumentScheme, look_up: TextLookUp | None = None
 ) -> DedupPlan:
-    keep, is_exact = parse_keep(options.keep), options.method == "exact"
-    reading = ReadingPlan(
-        replace(columns_of(options), order=keep.columns),
-        scheme.shingles,
-        minhash=None if is_exact else scheme.minhash,
-        banding=None if is_exact else scheme.banding,
-        skip_bad=options.skip_bad,
-        with_lengths=keep.by_length,
-        weighted=scheme.weighted,
-        filters_for=scheme.measure if scheme.has_filters and not is_exact else None,
-        look_up=look_up,
-    )
+    keep = parse_keep(options.keep)
+    columns = replace(columns_of(options), order=keep.columns)
+    reading = scheme.reading_plan(columns, skip_bad=options.skip_bad)
+    reading = replace(reading, with_lengths=keep.by_length, look_up=look_up)
+    if options.method == "exact":
+        reading = replace(reading, minhash=None, banding=None, filters_for=None)
     measure, options = scheme.measure_at(options.threshold), options.but(recall=scheme.recall)
     return DedupPlan(options, measure, scheme.banding, scheme.minhash, keep, reading)
 
 
-def needs_all_texts(options: DedupOptions) -> bool:
+def _needs_all_texts(options: DedupOptions) -> bool:
     """Return whether all texts of an index are read."""
     return (
         options.clusters == "components" or options.method != "minhash" or options.audit is not None
@@ -112,26 +101,23 @@ def open_index(
     when the block ends; an error adds none. A missing index is created with the options.
     """
     runner = engine.runner
-
-    def look_up_in(index: OpenDocuments) -> Reference:
-        shared = handle.share(index)
-        look_up = IndexLookUp(shared, index.scheme.measure_at(options.threshold))
-        plan = _plan_with_index(options, index.scheme, look_up)
-        return Reference(plan, [], index, state=state_of_index(handle.folder, index.manifest))
-
     if options.add:
         with _made(handle, options), handle.changing(runner) as index:
             _check_with_index(options, index.scheme)
-            frequencies = _count(index, sources, options, engine)
-            # Frequencies without documents determine nothing.
-            decided = frequencies if frequencies and frequencies.n_documents else None
-            with handle.adding(index, runner, frequencies=decided) as new:
-                yield replace(look_up_in(_weighed(new.index, frequencies)), new=new)
+            frequencies = None
+            if index.scheme.needs_frequencies:
+                plan = _plan_with_index(options, index.scheme)
+                with engine.stage("count"):
+                    counted = counted_shingles([(sources, columns_of(options))], plan.reading)
+                    frequencies = engine.count("count", counted)
+            with handle.adding(index, runner, frequencies=frequencies) as new:
+                yield replace(_look_up_in(handle, new.index, options), new=new)
         return
     index = handle.view(runner)
     _check_with_index(options, index.scheme)
-    if not needs_all_texts(options):
-        yield look_up_in(_weighed(index, _count(index, sources, options, engine)))
+    check_decided(index.scheme)
+    if not _needs_all_texts(options):
+        yield _look_up_in(handle, index, options)
         return
     if index.denied.numbers:
         message = (
@@ -144,6 +130,12 @@ def open_index(
     yield Reference(_plan_with_index(options, index.scheme), [source], state=state)
 
 
+def _look_up_in(handle: DocumentHandle, index: OpenDocuments, options: DedupOptions) -> Reference:
+    look_up = IndexLookUp(handle.share(index), index.scheme.measure_at(options.threshold))
+    plan = _plan_with_index(options, index.scheme, look_up)
+    return Reference(plan, [], index, state=state_of_index(handle.folder, index.manifest))
+
+
 def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManager[None]:
     """Create a missing index, unless an error ends the block."""
     if index_named(handle.folder) is not None:
@@ -153,22 +145,6 @@ def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManag
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     scheme = make_document_scheme(DocumentSchemeOptions(**given))
     return created_index(handle.folder, scheme.describe())
-
-
-def _count(
-    index: OpenDocuments, sources: Sequence[Source], options: DedupOptions, engine: Engine
-) -> DocumentFrequencies | None:
-    """Count document frequencies for an index without any yet."""
-    if not index.scheme.needs_frequencies:
-        return None
-    plan = _plan_with_index(options, index.scheme)
-    with engine.stage("count"):
-        counted = counted_shingles([(sources, columns_of(options))], plan.reading)
-        return engine.count("count", counted)
-
-
-def _weighed(index: OpenDocuments, frequencies: DocumentFrequencies | None) -> OpenDocuments:
-    return replace(index, scheme=index.scheme.with_frequencies(frequencies))
 
 
 class IndexLookUp(TextLookUp):

@@ -15,7 +15,6 @@ import pyarrow as pa
 from neardup.documents.delta import Delta
 from neardup.documents.index import (
     DocumentHandle,
-    DocumentRemovalResult,
     check_decided,
     check_new,
     check_not_denied,
@@ -23,10 +22,12 @@ from neardup.documents.index import (
 from neardup.documents.lookup import OpenDocuments, best_hits, in_rank_order
 from neardup.documents.queries import Queries, make_query
 from neardup.documents.records import make_gone
+from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
+from neardup.index.index import RemovalResult
 from neardup.index.store import create_index
 from neardup.jobs.index.index import Index
 from neardup.jobs.search import search_documents
@@ -58,7 +59,7 @@ class _Insertions(NamedTuple):
     lock: ExitStack
 
 
-class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
+class DocumentIndex(Index[DocumentHandle]):
     """A folder for similarity search of documents.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; readers
@@ -156,7 +157,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         self._check_columns(columns)
         identifier = checked_id(id)
         with self._inserting(identifier, text) as (waiting, queries):
-            check_new(waiting.base, waiting.delta, identifier)
+            check_new(self._view(), identifier)
             waiting.delta.add(identifier, text, columns, queries)
 
     def replace(
@@ -164,7 +165,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         id: Id,  # noqa: A002
         text: str,
         **columns: Any,
-    ) -> DocumentRemovalResult:
+    ) -> RemovalResult:
         """Replace the document with an id, or insert a document.
 
         Readers see the change at once. It and earlier insertions are durable when this returns. The
@@ -177,7 +178,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
 
         Returns
         -------
-        As ``remove``: ``n_removed`` is 0 for a new id, and ``orphans`` had gone for the old one.
+        As ``remove``; ``n_removed`` is 0 for a new id.
         """
         self._check_columns(columns)
         with self._lock:
@@ -210,12 +211,12 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         """
         self._check_columns(columns)
         identifier = checked_id(id)
-        self._view().scheme.measure_at(threshold)
+        self._scheme.measure_at(threshold)
         with self._inserting(identifier, text) as (waiting, queries):
             index, measure = self._view(), waiting.base.scheme.measure_at(threshold)
             best = best_hits(index.lookup(queries, measure), queries, measure)
             if not len(best):
-                check_new(waiting.base, waiting.delta, identifier)
+                check_new(index, identifier)
                 waiting.delta.add(identifier, text, columns, queries)
                 return None
             (kept_id,) = index.list_ids(best.documents)
@@ -256,10 +257,6 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         ids = view.list_ids(hits.documents[:n])
         matches = map(Match, ids, hits.similarities[:n].tolist())
         return Matches(matches, n_matches=len(hits))
-
-    def __contains__(self, id: Id) -> bool:  # noqa: A002
-        """Return whether there is a document of this id."""
-        return self._view().has_id(str(checked_id(id)))
 
     def commit(self) -> int:
         """Commit all insertions, and return the number of inserted documents."""
@@ -320,6 +317,11 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             result = search_documents(engine, index, sources, options, with_columns=with_columns)
         return with_warning(result)
 
+    @property
+    def _scheme(self) -> DocumentScheme:
+        waiting = self._waiting
+        return (waiting.base if waiting else self._handle.view(Runner(1))).scheme
+
     def _view(self) -> OpenDocuments:
         waiting = self._waiting
         if waiting is None:
@@ -358,7 +360,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
         The write lock is released at once if the only document was refused.
         """
         # Before the lock: it takes time, and a bad text is refused whoever writes.
-        scheme = self._view().scheme
+        scheme = self._scheme
         queries = make_query(text, scheme, identifier)
         with self._lock:
             waiting = self._waiting or self._begin()
@@ -387,7 +389,7 @@ class DocumentIndex(Index[DocumentHandle, DocumentRemovalResult]):
             self._waiting = None
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        known = self._view().columns
+        known = self._scheme.columns
         for name in columns:
             if name not in known:
                 kept = ", ".join(known) if known else "none"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
 from neardup.files.inputs import passed_over, resolve_inputs
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
 from neardup.index.handle import IndexHandle
 from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
 from neardup.options.choices import Data, TokenizerChoice
@@ -36,56 +36,26 @@ if TYPE_CHECKING:
     from neardup.documents.index import DeniedDocument
 
 H = TypeVar("H", bound=IndexHandle[Any])
-R = TypeVar("R", bound=RemovalResult)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class AdditionResult:
     """Counts of documents added to an index.
 
     ``n_empty`` documents without tokens are never found; nor are ``n_short`` ones, with fewer than
     the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows (file, row,
-    reason) were left out; ``passed_over`` counts unread files of folders by ending; ``filtered`` is
-    the condition ``where`` and the number of rows that did not meet it, if given. ``hints`` name
-    options that do not suit the first documents. ``denied`` lists documents left out because they
-    have the tokens of removed and denied documents.
+    reason) were left out, and ``denied`` documents, because they have the tokens of removed and
+    denied documents. ``summary`` has all counts as plain values, and names options that do not suit
+    the first documents as ``hints``.
     """
 
     n_documents: int
     n_tokens: int
     n_empty: int
-    n_short: int | None = None
-    skipped: list[SkippedRow] = field(default_factory=list)
-    passed_over: dict[str, int] = field(default_factory=dict)
-    filtered: dict[str, Any] | None = None
-    seconds: float = 0.0
-    _columns: ColumnNames = field(default_factory=ColumnNames)
-    hints: list[dict[str, Any]] = field(default_factory=list)
-    denied: list[DeniedDocument] = field(default_factory=list)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Counts, skipped rows, omitted files and seconds, as plain values."""
-        short = {} if self.n_short is None else {"short_documents": self.n_short}
-        return {
-            "documents": self.n_documents,
-            "tokens": self.n_tokens,
-            "empty_documents": self.n_empty,
-            **short,
-            **describe_ids(self._columns),
-            **describe_skipped(self.skipped),
-            **(self.filtered or {}),
-            **({"denied": [each._asdict() for each in self.denied]} if self.denied else {}),
-            "passed_over": self.passed_over,
-            "hints": self.hints,
-            "seconds": round(self.seconds, 3),
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"AdditionResult({counted(self.n_documents, 'document')}: "
-            f"{counted(self.n_tokens, 'token')})"
-        )
+    n_short: int | None
+    skipped: list[SkippedRow] = field(repr=False)
+    denied: list[DeniedDocument] = field(repr=False)
+    summary: dict[str, Any] = field(repr=False)
 
 
 class _AddOptions(WhereOptions, ReadingOptions):
@@ -96,7 +66,7 @@ class _AddOptions(WhereOptions, ReadingOptions):
 _AT_ONCE = 1000
 
 
-class Index(Generic[H, R]):
+class Index(Generic[H]):
     """A folder for similarity search of documents or passages."""
 
     _opened: ClassVar[type[IndexHandle[Any]]]
@@ -145,10 +115,7 @@ class Index(Generic[H, R]):
         return 0
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
-        """Return the document of an id, None if not found.
-
-        It has its ``id``, its ``text`` and the user's columns.
-        """
+        """Return the ``id``, ``text`` and kept columns of a document, None if not found."""
         view = self._view()
         document = view.documents_of_ids(ids_of_values([checked_id(id)]))
         return next(view.read_each(document)) if document[0] >= 0 else None
@@ -172,22 +139,16 @@ class Index(Generic[H, R]):
             found.append(document)
         return found
 
-    def __getitem__(self, id: str | int) -> dict[str, Any]:  # noqa: A002
-        """Return the document of an id, as ``get`` does.
-
-        Raises
-        ------
-        KeyError
-            If there is none.
-        """
+    def __getitem__(self, id: Id) -> dict[str, Any]:  # noqa: A002
+        """Return the document of an id, or raise ``KeyError``."""
         found = self.get(id)
         if found is None:
             raise KeyError(id)
         return found
 
-    def __contains__(self, id: str | int) -> bool:  # noqa: A002
+    def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
-        return self.get(id) is not None
+        return self._view().has_id(str(checked_id(id)))
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the ids of documents in the order of insertion.
@@ -211,15 +172,7 @@ class Index(Generic[H, R]):
         return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"
 
     def info(self) -> dict[str, Any]:
-        """Return the contents and options of the committed index.
-
-        Every byte that has not been read yet is read and checked.
-
-        Raises
-        ------
-        IndexFormatError
-            If anything is damaged.
-        """
+        """Check every byte of the committed index, and return its contents and options."""
         return self._handle.describe(Runner(self._workers))
 
     def add(
@@ -235,19 +188,12 @@ class Index(Generic[H, R]):
         read, run
             Input, and threads.
 
-        Returns
-        -------
-        ``n_documents``, ``n_tokens``, ``n_empty``, of passages ``n_short``, ``skipped`` rows, and
-        ``hints``; all of these as ``summary``.
-
         Raises
         ------
         InvalidInputError
             For a bad row, or an id that is in use.
         IndexLockedError
             If another writer is at work for longer than ``timeout``.
-        ReadError, WriteError
-            If a file cannot be read or written; the index is as before then.
         """
         options = merge(_AddOptions, locals())
         reading = options.part(ReadingOptions)
@@ -257,7 +203,7 @@ class Index(Generic[H, R]):
             result = add(self._handle, sources, reading, runner)
         return with_warning(result)
 
-    def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> R:
+    def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> RemovalResult:
         """Remove all given documents, or none on an error.
 
         Earlier insertions are committed first. ``compact`` frees the space of removed documents.
@@ -270,31 +216,17 @@ class Index(Generic[H, R]):
             In an index of documents: later additions leave out documents with the same tokens as
             these documents, or as documents left out for them. Their texts are not kept.
 
-        Returns
-        -------
-        ``n_removed`` and ``n_documents``, which remain; for an index of documents also ``orphans``,
-        documents left out for a removed one, and ``n_denied``. All of these as ``summary``.
-
         Raises
         ------
         InvalidInputError
             If one of them is not in the index.
-        InvalidParameterError
-            If ``ids`` is a single id, or nothing that has ids.
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast("R", self._handle.remove(wanted, runner, deny=deny))
+        return self._handle.remove(wanted, runner, deny=deny)
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
-        """Rewrite the index without removed documents, in few segments.
-
-        Results of searches stay the same.
-
-        Returns
-        -------
-        ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
-        """
+        """Rewrite the index without removed documents, in few segments."""
         with open_runner(run, "index-compact") as runner:
             self._settle(runner)
             return self._handle.compact(runner)
@@ -314,19 +246,24 @@ def add(
     with runner.stage("read") as note:
         added: Addition = handle.add(sources, how, runner)
         note(documents=added.n_documents, tokens=added.n_tokens)
-    return AdditionResult(
-        added.n_documents,
-        added.n_tokens,
-        added.n_empty,
-        added.n_short if handle.kind == "passages" else None,
-        added.skipped,
-        passed_over(sources),
-        describe_filtered(sources),
-        time.perf_counter() - start,
-        added.columns,
-        _hints(handle.kind, added, sources) if added.was_empty else [],
-        added.denied,
-    )
+    of_passages = handle.kind == "passages"
+    denied = {"denied": [each._asdict() for each in added.denied]}
+    summary = {
+        "documents": added.n_documents,
+        "tokens": added.n_tokens,
+        "empty_documents": added.n_empty,
+        **({"short_documents": added.n_short} if of_passages else {}),
+        **describe_ids(added.columns),
+        **describe_skipped(added.skipped),
+        **describe_filtered(sources),
+        **(denied if added.denied else {}),
+        "passed_over": passed_over(sources),
+        "hints": _hints(handle.kind, added, sources) if added.was_empty else [],
+        "seconds": round(time.perf_counter() - start, 3),
+    }
+    n_short = added.n_short if of_passages else None
+    counts = added.n_documents, added.n_tokens, added.n_empty, n_short
+    return AdditionResult(*counts, added.skipped, added.denied, summary)
 
 
 def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, str]]:

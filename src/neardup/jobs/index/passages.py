@@ -19,6 +19,7 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
+    TokenizerChoice,
 )
 from neardup.options.groups import (
     ReadingOptions,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from neardup.jobs.index.documents import DocumentIndex
 
 
-class PassageIndex(Index[PassageHandle, RemovalResult]):
+class PassageIndex(Index[PassageHandle]):
     """A folder for similarity search of passages in documents.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder;
@@ -182,21 +183,11 @@ class PassageIndex(Index[PassageHandle, RemovalResult]):
 
 
 def open_index(
-    folder: str | Path, *, tokenizer: str | Path | None = None
+    folder: str | Path, *, tokenizer: TokenizerChoice | None = None, timeout: float = 5.0
 ) -> PassageIndex | DocumentIndex:
-    """Open the index of either kind in ``folder``.
-
-    Give ``tokenizer`` if the index was made with a ``tokenizer.json`` file.
-
-    Raises
-    ------
-    ReadError, IndexFormatError
-        If there is none, or it is damaged or of a newer version.
-    """
+    """Open the index of either kind in ``folder``, as ``DocumentIndex.open``."""
     if kind_of(Path(folder)) == "documents":
         from neardup.jobs.index.documents import DocumentIndex
 
-        return DocumentIndex.open(folder, tokenizer=tokenizer)
-    from neardup.jobs.index.passages import PassageIndex
-
-    return PassageIndex.open(folder, tokenizer=tokenizer)
+        return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=timeout)
+    return PassageIndex.open(folder, tokenizer=tokenizer, timeout=timeout)

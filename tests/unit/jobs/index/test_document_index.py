@@ -7,7 +7,18 @@ import threading
 import numpy as np
 import pytest
 
-from neardup import DocumentIndex, InvalidInputError, InvalidParameterError, ReadOptions, RunOptions
+from neardup import (
+    DocumentIndex,
+    InvalidInputError,
+    InvalidParameterError,
+    PassageIndex,
+    ReadOptions,
+    RunOptions,
+)
+from neardup.documents.index import DocumentHandle
+from neardup.errors import IndexFormatError, ReadError
+from neardup.passages.index import PassageHandle
+from neardup.runs.runner import Runner
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, small_pieces
 from tests.indexes import tree
@@ -226,3 +237,20 @@ def test_commit__others_wait_for_it(new, monkeypatch):
     index.commit()
     thread.join()
     assert [match.id for match in found] == ["a", "b"]
+
+
+def test_open__what_is_no_index_of_documents(tmp_path):
+    documents = DocumentIndex.create(tmp_path / "documents", **grouped(**OPTIONS))
+    passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
+    with pytest.raises(IndexFormatError, match="this is an index of passages, not of documents"):
+        DocumentIndex.open(passages.folder)
+    with pytest.raises(IndexFormatError, match="this is an index of documents, not of passages"):
+        PassageIndex.open(documents.folder)
+    with pytest.raises(ReadError, match="no index: folder not found"):
+        DocumentIndex.open(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
+        DocumentIndex.open(tmp_path / "empty")
+    for handle in (DocumentHandle(passages.folder), PassageHandle(documents.folder)):
+        with pytest.raises(IndexFormatError, match="this is an index of"):
+            handle.remove(["a"], Runner(1))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DocumentIndex, InvalidInputError, ReadOptions
+from neardup import DocumentIndex, InvalidInputError
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS
 
@@ -97,12 +97,3 @@ def test_kept__are_given_back_before_and_after_all(index):
     assert DocumentIndex.open(index.folder).documents()[:-1] == rows
     index.compact()
     assert [row["b"] for row in index.documents()] == [*range(len(KEPT)), None]
-
-
-def test_add__refuses_types_that_cannot_be_kept(index):
-    column = pa.array([nested(64)])
-    table = pa.table({"id": ["a"], "text": ["x"], "b": [1], "c": column})
-    with pytest.raises(InvalidInputError, match=r"column 'c' cannot be kept in an index: \w"):
-        index.add(table, read=ReadOptions(id_column="id"))
-    index.insert("b", "y")
-    assert index.commit() == 1

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import OutputExistsError, PassageIndex
+from neardup import PassageIndex
 from neardup.cli import run
 from tests.calls import grouped
 
@@ -79,16 +76,3 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
     assert without_seconds(told) == without_seconds(result.summary)
     assert list(told) == list(result.summary)
     assert pq.read_table(tmp_path / "hits.parquet").equals(result.passages)
-
-
-def test_result__for_other_libraries(index, tmp_path):
-    result = index.search(TEXT, "1", with_text=True)
-    expected = result.passages.to_pylist()
-    assert pa.table(result).to_pylist() == expected
-    assert pl.DataFrame(result).to_dicts() == expected
-    assert pd.DataFrame(result.table.to_pandas()).to_dict("records") == expected
-    result.write(tmp_path / "hits.jsonl")
-    assert json.loads((tmp_path / "hits.jsonl").read_text()) == expected[0]
-    with pytest.raises(OutputExistsError):
-        result.write(tmp_path / "hits.jsonl")
-    result.write(tmp_path / "hits.jsonl", overwrite=True)
