@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import pytest
-
 from neardup import DocumentIndex
 from neardup.index.store import read_manifest
 from tests.calls import grouped
-from tests.document_indexes import OPTIONS, WEIGHTED
+from tests.document_indexes import OPTIONS
 
 
 def test_pending__become_a_segment(tmp_path):
@@ -48,34 +46,3 @@ def test_pending__removed_and_replaced(tmp_path):
         index.remove(["f"])
         index.compact()
     assert index.info()["removed_documents"] == 0
-
-
-@pytest.mark.parametrize("options", [OPTIONS, WEIGHTED])
-def test_pending__gives_what_was_put_in(tmp_path, options):
-    """Of each kind of document, from another process's view and after it is a segment."""
-    index = DocumentIndex.create(tmp_path / "idx", **grouped(columns=["c", "d"], **options))
-    given = [
-        (1, {"text": "a b c d"}, {"c": 1}),
-        ("x", {"text": "a b e f"}, {"c": "text", "d": [1, 2]}),
-        (-5, {"text": ""}, {}),
-        (2**63, {"text": "é ü ß"}, {"d": None, "c": {"k": 0.5}}),
-    ]
-    for identifier, document, columns in given:
-        index.insert(identifier, **document, **columns)
-        assert index.commit() == 1
-    assert index.insert_if_new("went", "a b c d x") == "1"
-    index.commit()
-    wanted = list(index.documents())
-    assert [row["id"] for row in wanted] == ["1", "x", "-5", str(2**63)]
-    queries = [{"text": "a b c"}, {"text": "a b e f"}, {"text": "é ü"}]
-    found = [index.query(**query) for query in queries]
-    assert [[match.id for match in matches] for matches in found] == [["1"], ["x"], [str(2**63)]]
-    for _ in range(2):
-        for each in (index, DocumentIndex.open(index.folder)):
-            assert list(each.documents()) == wanted
-            assert [each.query(**query) for query in queries] == found
-            assert [each.get(row["id"]) for row in wanted] == wanted
-            assert "went" not in each
-        assert index.info()["gone_documents"] == 1
-        index.compact()
-        assert read_manifest(index.folder).pending.n_rows == 0

@@ -6,12 +6,11 @@ import random
 
 import pytest
 
-from neardup import DocumentIndex, ReadOptions, RunOptions
+from neardup import DocumentIndex, ReadOptions
 from neardup.documents.index import FANOUT, count_to_merge
 from neardup.runs.runner import Runner
 from tests.calls import grouped
-from tests.document_indexes import OPTIONS, WEIGHTED, small_pieces
-from tests.indexes import tree
+from tests.document_indexes import OPTIONS, small_pieces
 
 
 def rows():
@@ -20,25 +19,6 @@ def rows():
     return [
         {"id": f"d{n}", "text": " ".join(generator.choices(words, k=n % 30))} for n in range(300)
     ]
-
-
-def made(folder, options, **pieces):
-    with small_pieces(fanout=8, **pieces):
-        index = DocumentIndex.create(folder, **grouped(**options))
-        index.add(rows()[:200], read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
-        for row in rows()[200:]:
-            index.insert_if_new(row["id"], row["text"])
-        index.commit()
-    return tree(folder / "segments")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [OPTIONS, WEIGHTED], ids=["jaccard", "weighted"])
-def test_lists__in_files_are_as_in_memory(tmp_path, options):
-    expected = made(tmp_path / "memory", options, memory_bytes=1 << 28)
-    for number, memory_bytes in enumerate((1, 50_000)):
-        assert made(tmp_path / str(number), options, memory_bytes=memory_bytes) == expected
-    assert not [name for name in tree(tmp_path) if ".part" in name]
 
 
 @pytest.mark.slow

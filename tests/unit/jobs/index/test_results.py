@@ -65,13 +65,15 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
         "hints": [],
         "id_column": "id",
         "id_column_by_default": False,
+        "engine": "threads",
+        "workers": 1,
     }  # fmt: skip
     assert result.summary["predicted_recall"] >= 0.99
     [skipped] = result.summary["skipped"]
     assert (skipped["file"], skipped["row"]) == ("queries.jsonl", 2)
     told = printed(
         capsys, "search", index.folder, queries, "--id-column", "id", "--on-error", "skip",
-        "--threshold", "0.7", "--json", "-o", tmp_path / "hits.parquet",
+        "--threshold", "0.7", "--workers", 1, "--json", "-o", tmp_path / "hits.parquet",
     )  # fmt: skip
     assert without_seconds(told) == without_seconds(result.summary)
     assert list(told) == list(result.summary)
