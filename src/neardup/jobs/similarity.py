@@ -48,12 +48,6 @@ class Extracted(NamedTuple):
 # Characters, or hashes of other tokens.
 String = Sequence[Hashable]
 
-# Strings compared in one batch: each batch raises the least similarity of the next.
-_FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
-
-# RapidFuzz compares similarities in single precision: strings close to the limit are decided here.
-_TOO_CLOSE = 1e-6
-
 
 def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:
     """Return a function that makes comparable strings from texts."""
@@ -92,32 +86,19 @@ class _EditScorer:
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Compare in blocks, each with the least similarity that may still be among the best."""
         least = 0 if threshold is None else exact_fraction("threshold", threshold)
-        wanted = self._string(query)
-        strings = texts if self._string is str else [self._string(text) for text in texts]
-        cutoff = max(float(least) - _TOO_CLOSE, 0.0)
-        nearest: list[tuple[float, int]] = []
-        start, step = 0, _FIRST_STRINGS
-        while len(wanted) and start < len(strings):
-            near = process.extract(
-                wanted,
-                strings[start : start + step],
-                scorer=Levenshtein.normalized_similarity,
-                score_cutoff=cutoff,
-                limit=limit,
-            )
-            for string, _, place in near:
-                longer = max(len(wanted), len(string))
-                same = longer - Levenshtein.distance(wanted, string)
-                if same and same >= least * longer:
-                    nearest.append((-same / longer, start + place))
-            nearest.sort()
-            if len(nearest) >= limit:
-                del nearest[limit:]
-                cutoff = max(cutoff, -nearest[-1][0] - _TOO_CLOSE)
-            start, step = start + step, _MOST_STRINGS
-        return [(place, -rank) for rank, place in nearest]
+        wanted, strings = self._string(query), [self._string(text) for text in texts]
+        if not (len(wanted) and strings):
+            return []
+        distances = process.cdist([wanted], strings, scorer=Levenshtein.distance, dtype=np.int64)
+        longer = np.maximum([len(string) for string in strings], len(wanted))
+        same = longer - distances[0]
+        nearest = np.argsort(-same / longer, kind="stable")[:limit].tolist()
+        return [
+            (place, int(same[place]) / int(longer[place]))
+            for place in nearest
+            if same[place] and int(same[place]) >= least * int(longer[place])
+        ]
 
 
 class _SetScorer:
