@@ -9,7 +9,7 @@ on a match, the documents with that sample are added, and the removal is repeate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -52,13 +52,6 @@ class WindowSamples(NamedTuple):
         return WindowSamples(self.hashes[rows], self.documents[rows])
 
 
-class Met(NamedTuple):
-    """Hashes and documents of the samples shared in a part."""
-
-    hashes: Uint64s
-    documents: Int64s
-
-
 T = TypeVar("T")
 
 EachPart = Callable[[Callable[[WindowSamples], T]], Iterable[T]]
@@ -85,7 +78,7 @@ def _lengths(min_tokens: int) -> tuple[int, int]:
 
 
 def find_repeats(
-    each_part: EachPart[Met],
+    each_part: EachPart[WindowSamples],
     read: Callable[[Int64s], TokenLists],
     order: Int64s,
     min_tokens: int,
@@ -118,18 +111,18 @@ def find_repeats(
     if n_against:
         stays = np.zeros(len(order), np.bool_)
         stays[order[:n_against]] = True
-    meeting = _Meeting(stays, min_documents, np.empty(0, np.uint64))
     is_met: Bools = np.zeros(len(order), np.bool_)
 
-    def marked(found: Iterable[Met]) -> Uint64s:
+    def marked(look: Callable[[WindowSamples], WindowSamples]) -> Uint64s:
         hashes = [np.empty(0, np.uint64)]
-        for met in found:
+        for met in each_part(look):
             is_met[met.documents] = True
             hashes.append(met.hashes)
         return np.concatenate(hashes)
 
-    hashes = [marked(each_part(meeting.meet))]
-    numbers, tokens = np.empty(0, np.int64), None
+    # Shared hashes, those of joints alone, and documents with one.
+    hashes = marked(partial(_meet, stays, min_documents))
+    of_joints, numbers, tokens = np.empty(0, np.uint64), np.empty(0, np.int64), None
     while True:
         if is_met.sum() > len(numbers):
             # Free the previous tokens.
@@ -143,78 +136,72 @@ def find_repeats(
             replace(tokens, offsets=np.ascontiguousarray(tokens.offsets, np.int64)),
             places[order[is_met[order]]],
             int(is_met[order[:n_against]].sum()),
-            np.concatenate(hashes),
+            np.concatenate([hashes, of_joints]),
             min_tokens,
             min_documents,
         )
-        found = _by_document(rows, tokens.offsets, numbers)
-        if not len(joints):
-            return found
-        look = partial(meeting.meet_joints, joints=joints, filter_of_joints=_filter_of(joints))
-        met = marked(each_part(look))
+        met = of_joints[:0]
+        if len(joints):
+            met = marked(partial(_meet_joints, stays, min_documents, joints, of_joints))
         if not len(met):
-            return found
-        meeting = replace(meeting, of_joints=np.union1d(meeting.of_joints, met))
-        hashes.append(met)
+            return _by_document(rows, tokens.offsets, numbers)
+        of_joints = np.union1d(of_joints, met)
 
 
-@dataclass(frozen=True)
-class _Meeting:
-    """Find the shared samples of a part.
+def _meet(stays: Bools | None, min_documents: int, part: WindowSamples) -> WindowSamples:
+    """Return the shared samples of a part, one per hash, and all documents with one.
 
     A sample is shared if it is in a document that ``stays`` and in another, or twice if ``stays``
-    is None, and in ``min_documents``, if more than 2. ``of_joints`` are ascending hashes shared
-    with a joint only.
+    is None, and in ``min_documents``, if more than 2.
     """
-
-    stays: Bools | None
-    min_documents: int
-    of_joints: Uint64s
-
-    def meet(self, part: WindowSamples) -> Met:
-        # Most samples are unique, which is detected quickly.
-        rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
-        filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
-        part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
-        part, starts, is_shared, _ = self._groups(part)
-        return _met(part, starts, is_shared)
-
-    def meet_joints(
-        self, part: WindowSamples, *, joints: Uint64s, filter_of_joints: Uint64s
-    ) -> Met:
-        """Return the samples shared only with ascending ``joints``."""
-        rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
-        n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
-        part = part.select(rows[:n])
-        at = np.minimum(np.searchsorted(joints, part.hashes), len(joints) - 1)
-        part = part.select(np.flatnonzero(joints[at] == part.hashes))
-        part, starts, is_shared, may_be = self._groups(part)
-        is_known = np.isin(part.hashes[starts], self.of_joints)
-        return _met(part, starts, may_be & ~is_shared & ~is_known)
-
-    def _groups(self, part: WindowSamples) -> tuple[WindowSamples, Int64s, Bools, Bools]:
-        """Return samples by hash, group starts, shared and removable masks."""
-        if self.min_documents > 2:
-            part = part.select(np.lexsort((part.documents, part.hashes)))
-        else:
-            part = part.select(np.argsort(part.hashes))
-        starts = np.flatnonzero(_differs_before(part.hashes))
-        sizes = np.diff(starts, append=len(part.hashes))
-        is_shared, may_be = sizes > 1, np.ones(len(sizes), np.bool_)
-        if self.stays is not None and len(starts):
-            n_staying = np.add.reduceat(self.stays[part.documents].astype(np.int64), starts)
-            may_be = n_staying > 0
-            is_shared = may_be & (n_staying < sizes)
-        if self.min_documents > 2 and len(starts):
-            is_new = _differs_before(part.documents)
-            is_new[starts] = True
-            is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= self.min_documents
-        return part, starts, is_shared, may_be
+    # Most samples are unique, which is detected quickly.
+    rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
+    filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
+    part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
+    part, starts, is_shared, _ = _groups(stays, min_documents, part)
+    return _met(part, starts, is_shared)
 
 
-def _met(part: WindowSamples, starts: Int64s, chosen: Bools) -> Met:
+def _meet_joints(
+    stays: Bools | None, min_documents: int, joints: Uint64s, known: Uint64s, part: WindowSamples
+) -> WindowSamples:
+    """Return the samples shared only with ascending ``joints``, without known ones."""
+    rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
+    n = repeat_table.filter_hashes(_filter_of(joints), part.hashes, rows)
+    part = part.select(rows[:n])
+    at = np.minimum(np.searchsorted(joints, part.hashes), len(joints) - 1)
+    part = part.select(np.flatnonzero(joints[at] == part.hashes))
+    part, starts, is_shared, may_be = _groups(stays, min_documents, part)
+    is_known = np.isin(part.hashes[starts], known)
+    return _met(part, starts, may_be & ~is_shared & ~is_known)
+
+
+def _groups(
+    stays: Bools | None, min_documents: int, part: WindowSamples
+) -> tuple[WindowSamples, Int64s, Bools, Bools]:
+    """Return samples by hash, group starts, shared and removable masks."""
+    counts_documents = min_documents > 2
+    keys = (part.documents, part.hashes)
+    part = part.select(np.lexsort(keys) if counts_documents else np.argsort(part.hashes))
+    starts = np.flatnonzero(_differs_before(part.hashes))
     sizes = np.diff(starts, append=len(part.hashes))
-    return Met(part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)]))
+    is_shared, may_be = sizes > 1, np.ones(len(sizes), np.bool_)
+    if stays is not None and len(starts):
+        n_staying = np.add.reduceat(stays[part.documents].astype(np.int64), starts)
+        may_be = n_staying > 0
+        is_shared = may_be & (n_staying < sizes)
+    if counts_documents and len(starts):
+        is_new = _differs_before(part.documents)
+        is_new[starts] = True
+        is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= min_documents
+    return part, starts, is_shared, may_be
+
+
+def _met(part: WindowSamples, starts: Int64s, chosen: Bools) -> WindowSamples:
+    sizes = np.diff(starts, append=len(part.hashes))
+    return WindowSamples(
+        part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)])
+    )
 
 
 def _differs_before(values: Uint64s | Int64s) -> Bools:
