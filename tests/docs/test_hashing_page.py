@@ -8,7 +8,6 @@ import struct
 from collections import Counter
 
 import numpy as np
-import pytest
 
 import neardup
 from neardup.kernels.common.hashing import hash_bytes, logarithms, mix_words
@@ -16,7 +15,7 @@ from neardup.kernels.sketch.weighted import fill_weights
 from neardup.passages.windows import gather_queries, make_passage_scheme
 from neardup.sketches.edit import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
-from neardup.tables import ShingleLists, Texts, TokenLists
+from neardup.tables import ShingleLists, TokenLists
 from neardup.text.forms import Normalisation
 from neardup.text.shingles import (
     HASH_VERSION,
@@ -24,7 +23,6 @@ from neardup.text.shingles import (
     draw_polynomial,
     make_shingle_scheme,
     shingle_lists,
-    shingle_texts,
 )
 from neardup.text.tokenizers import make_tokenizer
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
@@ -235,24 +233,14 @@ def test_hashing_page__rabin_polynomials():
         assert drawn == draw_polynomial(seed) == polynomial
 
 
-@pytest.mark.parametrize("table", [1, 2])
-def test_hashing_page__rabin_fingerprints(table):
+def test_hashing_page__rabin_fingerprints():
     polynomial = draw_polynomial(42)
-    rows = vectors("Rabin fingerprints", table=table)
-    assert len(rows) > 2
-    for given, remainder, shingle in rows:
-        if table == 1:
-            string = given.encode()
-            source: Texts | TokenLists = text_lists(given)
-        else:
-            string = b"".join(token.to_bytes(8, "big") for token in hashed(given))
-            source = token_lists(given)
+    scheme = make_shingle_scheme("words", ngram=99, fingerprint="rabin")
+    for given, remainder, shingle in vectors("Rabin fingerprints", table=1):
+        string = b"".join(token.to_bytes(8, "big") for token in hashed(given))
         assert rabin.fingerprint(string, polynomial) == remainder
         assert oracle.mix(remainder) == shingle
-        tokenizer = "bytes" if table == 1 else "words"
-        scheme = make_shingle_scheme(tokenizer, ngram=99, fingerprint="rabin")
-        hash_shingles = shingle_texts if table == 1 else shingle_lists
-        assert hash_shingles(source, scheme).values.tolist() == [shingle]
+        assert shingle_lists(token_lists(given), scheme).values.tolist() == [shingle]
 
 
 def test_hashing_page__samples_of_sets():

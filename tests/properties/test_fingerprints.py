@@ -20,7 +20,7 @@ def numbered_as(row, expected, occurrences):
 
 @given(
     st.lists(st.one_of(any_text, small_texts), max_size=4),
-    st.sampled_from(["words", "characters", "whitespace"]),
+    st.sampled_from(["words", "characters", "whitespace", "bytes"]),
     st.integers(1, 6),
     readings,
     st.integers(0, 3),
@@ -38,14 +38,4 @@ def test_shingle_texts__rabin_as_oracle(texts, tokenizer, ngram, occurrences, se
     ):
         words = [token.to_bytes(8, "big") for token in hashes]
         expected = oracle.shingles(words, ngram, draw_polynomial(seed))
-        assert numbered_as(row, expected, occurrences)
-
-
-@given(st.lists(any_text, max_size=4), st.integers(1, 20), readings)
-def test_shingle_texts__rabin_of_bytes(texts, ngram, occurrences):
-    scheme = make_shingle_scheme("bytes", ngram=ngram, occurrences=occurrences, fingerprint="rabin")
-    found = shingle_texts(make_texts(texts, lead="é"), scheme)
-    for row, text in zip(unragged(found.values, found.offsets), texts, strict=True):
-        parts = [bytes([byte]) for byte in text.encode()]
-        expected = oracle.shingles(parts, ngram, draw_polynomial(42))
         assert numbered_as(row, expected, occurrences)

@@ -19,7 +19,6 @@ from neardup.options.option import no_effect
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import (
-    ByteTokenizer,
     Tokenizer,
     make_tokenizer,
     named_tokenizer,
@@ -29,31 +28,19 @@ from neardup.text.tokenizers import (
 # Rabin fingerprints of shingles: a hash whose collisions are bounded by a theorem.
 
 
-def fingerprint_bytes(texts: Texts, width: int, seed: int = 42) -> ShingleLists:
-    """Fingerprint all runs of ``width`` bytes in each text.
+def fingerprint_tokens(lists: TokenLists, ngram: int, seed: int = 42) -> ShingleLists:
+    """Fingerprint the runs of ``ngram`` tokens of each text.
 
-    A shorter text has one run, all of it. The seed selects a polynomial of degree 64. Two given
-    strings of at most n bytes have the same fingerprint under at most one in 2^64 / (8 n) of the
-    polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes fingerprints,
-    one to one, because they are linear: similar strings would be neighbours in their order.
+    A shorter text has one run, all of it. A run is the string of its tokens' hashes, eight bytes
+    each, highest first. The seed selects a polynomial of degree 64. Two given strings of at most n
+    bytes have the same fingerprint under at most one in 2^64 / (8 n) of the polynomials, for any
+    strings chosen without knowledge of the seed; in addition, hashes of tokens may collide, but not
+    those of bytes. ``mix64`` mixes fingerprints, one to one, because they are linear: similar
+    strings would be neighbours in their order.
 
     References
     ----------
     Rabin (1981), Fingerprinting by random polynomials. Broder (1997), section 4.
-    """
-    tables = _byte_tables(seed, width)
-    n_bytes = int(texts.offsets[-1] - texts.offsets[0])
-    values: Uint64s = np.empty(n_bytes, np.uint64)
-    offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-    shingles.fingerprint_bytes(texts.data, texts.offsets, width, *tables, values, offsets)
-    return ShingleLists(values[: offsets[-1]], offsets)
-
-
-def fingerprint_tokens(lists: TokenLists, ngram: int, seed: int = 42) -> ShingleLists:
-    """Fingerprint the runs of ``ngram`` tokens of each text.
-
-    A run is the string of its tokens' hashes, eight bytes each, highest first. Otherwise as
-    ``fingerprint_bytes``; in addition to fingerprints, hashes of tokens may collide.
     """
     tables = _word_tables(seed, ngram)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
@@ -112,15 +99,6 @@ def _common_divisor(a: int, b: int) -> int:
     while b:
         a, b = b, remainder(a, b)
     return a
-
-
-@lru_cache(maxsize=64)
-def _byte_tables(seed: int, width: int) -> tuple[Uint64s, Uint64s]:
-    modulus = draw_polynomial(seed)
-    leaving = _power(8 * (width - 1), modulus)
-    lead = remainder(leaving << 8, modulus) ^ leaving
-    top = _multiples(remainder(1 << 64, modulus), modulus)
-    return top, _multiples(leaving, modulus) ^ np.uint64(lead)
 
 
 @lru_cache(maxsize=64)
@@ -281,9 +259,6 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
     if how.kind == "mixer":
         hashed = shingle_tokens(token_lists, scheme.ngram)
         lists = ShingleLists(hashed.values, hashed.offsets)
-    elif isinstance(scheme.tokenizer, ByteTokenizer):
-        texts = scheme.tokenizer.texts_of(token_lists)
-        lists = fingerprint_bytes(texts, scheme.ngram, how.seed)
     else:
         lists = fingerprint_tokens(token_lists, scheme.ngram, how.seed)
     if scheme.occurrences == "numbered":

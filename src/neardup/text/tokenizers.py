@@ -284,12 +284,6 @@ class ByteTokenizer(Tokenizer):
         start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
         return TokenLists(_BYTE_HASHES[texts.data[start:stop]], texts.offsets - start)
 
-    def texts_of(self, lists: TokenLists) -> Texts:
-        """Return the bytes that ``hash_tokens`` has hashed."""
-        order = np.argsort(_BYTE_HASHES)
-        data = order[np.searchsorted(_BYTE_HASHES[order], lists.values)].astype(np.uint8)
-        return Texts(data, lists.offsets)
-
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the bytes of each text, and find their places."""
         lists = self.hash_tokens(texts)

@@ -14,7 +14,6 @@ from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.common.ordering import sort_hashes
 from neardup.kernels.types import (
-    ConstBytes,
     ConstInt64s,
     ConstUint64Rows,
     ConstUint64s,
@@ -144,12 +143,6 @@ _BYTE = np.uint64(255)
 
 
 @inlined
-def _append_byte(fingerprint: np.uint64, byte: np.uint8, top: ConstUint64s) -> np.uint64:
-    """Append a byte to a fingerprint and reduce it."""
-    return np.uint64((fingerprint << _8) ^ np.uint64(byte) ^ top[fingerprint >> _56])
-
-
-@inlined
 def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
     """Multiply a word by the polynomial of a table.
 
@@ -161,43 +154,6 @@ def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
     high = table[4, (word >> _32) & _BYTE] ^ table[5, (word >> _40) & _BYTE]
     high ^= table[6, (word >> _48) & _BYTE] ^ table[7, word >> _56]
     return np.uint64(low ^ high)
-
-
-@kernel
-def fingerprint_bytes(
-    data: ConstBytes,
-    text_offsets: ConstInt64s,
-    width: int,
-    top: ConstUint64s,
-    out: ConstUint64s,
-    shingles: Uint64s,
-    shingle_offsets: Int64s,
-) -> None:
-    """Fingerprint every run of ``width`` bytes.
-
-    A shorter text has one run of all its bytes. ``top`` (256) is h * t^64 for each byte h. ``out``
-    (256) removes the leaving byte and moves the leading 1 back by one byte: b * t^(8 (width - 1)) +
-    t^(8 width) + t^(8 (width - 1)). ``shingles`` takes mix64 of each fingerprint, one for each byte
-    at most, ``shingle_offsets`` (n + 1) delimits texts.
-    """
-    count = np.int64(0)
-    for doc in range(text_offsets.shape[0] - 1):
-        shingle_offsets[doc] = count
-        start, stop = text_offsets[doc], text_offsets[doc + 1]
-        if stop == start:
-            continue
-        head = min(start + width, stop)
-        fingerprint = np.uint64(1)
-        for i in range(start, head):
-            fingerprint = _append_byte(fingerprint, data[i], top)
-        shingles[count] = mix64(fingerprint)
-        count += 1
-        for i in range(head, stop):
-            fingerprint ^= out[data[np.uint64(i - width)]]
-            fingerprint = _append_byte(fingerprint, data[np.uint64(i)], top)
-            shingles[np.uint64(count)] = mix64(fingerprint)
-            count += 1
-    shingle_offsets[text_offsets.shape[0] - 1] = count
 
 
 @kernel
@@ -214,8 +170,8 @@ def fingerprint_tokens(
 
     A shorter text has one run, all its tokens. ``top`` (8, 256) multiplies a word by t^64, ``out``
     (8, 256) the word that leaves by t^(64 ngram), and adds t^(64 (ngram + 1)) + t^(64 ngram), which
-    puts the leading 1 one token back. Other parameters and results are as for
-    ``fingerprint_bytes``.
+    puts the leading 1 one token back. ``shingles`` takes mix64 of each fingerprint,
+    one for each token at most, ``shingle_offsets`` (n + 1) delimits texts.
     """
     count = np.int64(0)
     for doc in range(token_offsets.shape[0] - 1):
