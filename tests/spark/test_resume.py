@@ -150,7 +150,7 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_damaged_task_is_done_again(run, tmp_path, expected, damage):
     folder = stop(run, tmp_path, 3)
-    path = sorted(folder.glob("read.*"))[1]
+    path = sorted(folder.glob("tasks/read.*"))[1]
     path.write_bytes(damage(path.read_bytes()))
     done, _ = go_on(run, tmp_path)
     assert path.name in done
@@ -161,14 +161,12 @@ def test_damaged_task_is_done_again(run, tmp_path, expected, damage):
 def test_half_written_task(run, tmp_path, expected):
     """One that died while it wrote has a name that is nobody's."""
     folder = stop(run, tmp_path, 2)
-    path = max(folder.glob("read.*"))
-    left = folder / f".{path.name}.12345678"
+    path = max(folder.glob("tasks/read.*"))
+    left = path.with_name(f".{path.name}.12345678")
     path.rename(left)
-    with patch.object(SharedWork, "remove", SharedWork.close):
-        done, said = go_on(run, tmp_path)
+    done, said = go_on(run, tmp_path)
     assert path.name in done
     assert "run that was stopped: 1 task is done" in said
-    assert not left.exists()
     assert answer_in(tmp_path / "out") == expected
 
 
@@ -195,7 +193,7 @@ def nothing_failed(_: object) -> bool:
 
 @pytest.fixture
 def stage(tmp_path):
-    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
+    with SharedWork.open(tmp_path, "out", {"inputs": []}, at_once=True) as work:
         work.lay_out(2)
         yield work.stage("read", 2, [])
 
@@ -227,7 +225,7 @@ def test_failed_task_is_not_kept(stage):
 
 def test_what_rows_follow_from(tmp_path):
     """What was made by tasks of another memory, or laid out otherwise, is none of these."""
-    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
+    with SharedWork.open(tmp_path, "out", {"inputs": []}, at_once=True) as work:
         work.lay_out(2)
         for n, follows in enumerate([[], [1], [2]]):
             stage = replace(work.stage("join", 2, follows), name="join.1")
@@ -239,7 +237,7 @@ def test_what_rows_follow_from(tmp_path):
 
 
 def test_folder_that_executors_do_not_see(stage):
-    (stage.folder / "key.json").unlink()
+    stage.folder.rmdir()
     with pytest.raises(WriteError, match=r"the executors do not see .*; choose a folder that all"):
         list(stage.rows(numbers, nothing_failed, 0, whole(range(5))))
 
@@ -250,7 +248,7 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     with watched() as other:
         assert run(DEDUP, tmp_path / "x", "--work", str(tmp_path / "work"), slots=9)[0] == 0
     assert sorted(other) != sorted(tasks)
-    before = [path.name for path in stop(run, tmp_path, 3).glob("*-of-*")]
+    before = [path.name for path in stop(run, tmp_path, 3).glob("tasks/*-of-*")]
     done, said = go_on(run, tmp_path, slots=9)
     assert said.startswith("going on with a run that was stopped: 3 tasks are done")
     assert sorted(before + done) == sorted(tasks)
@@ -260,7 +258,7 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
 def test_two_at_once(run, tmp_path, collections):
     folder = stop(run, tmp_path, 1)
     key = json.loads((folder / "key.json").read_text())
-    other = SharedWork.open(tmp_path / "work", "out", key)
+    other = SharedWork.open(tmp_path / "work", "out", key, at_once=True)
     code, said = run(DEDUP, tmp_path / "out", "--work", str(tmp_path / "work"))
     assert code == 1
     assert f"error: the same command is at work in {folder} already: this process" in said
@@ -276,7 +274,7 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     words = [*DEDUP.arguments(tmp_path), "--engine", "spark", "--work", str(tmp_path / "work")]
     with patch("neardup.stages.decide.find_components", side_effect=KeyboardInterrupt):
         assert neardup.cli.run(words) == 130
-    n_read = len(list(kept_in(tmp_path / "work").glob("read.*")))
+    n_read = len(list(kept_in(tmp_path / "work").glob("tasks/read.*")))
     replace_stage(monkeypatch, "engine.spark.read._read", not_again)
     capsys.readouterr()
     assert neardup.cli.run(words) == 0
@@ -297,7 +295,7 @@ def test_driver_killed(session, collection, tmp_path, capsys):
     words = ["dedup", data, "-o", str(out), "--engine", "spark", "--work", str(work)]
     run_threads(data, tmp_path / "threads")
     driver = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "neardup", *words])
-    while driver.poll() is None and not list(work.glob(".*/read.*")):
+    while driver.poll() is None and not list(work.glob(".*/tasks/read.*")):
         time.sleep(0.01)
     driver.kill()
     assert driver.wait() == -signal.SIGKILL

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.options.groups import AgainstOptions, InputOptions
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
-    from neardup.runs.work import LastingWork, Workspace
+    from neardup.runs.work import WorkFolder, Workspace
 
 
 # Formats whose texts of passages are read by people or programs, unlike columns.
@@ -104,7 +104,7 @@ class Call:
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
             key = None if output is None else key
-            lasting: LastingWork | None
+            lasting: WorkFolder | None
             if not self.is_on_spark:
                 workspace = open_workspace(memory, work, output=output, key=key)
                 # Results of other jobs do not matter to a run that resumes nothing.
@@ -116,7 +116,9 @@ class Call:
                 from neardup.engine.spark.work import SharedWork
 
                 key = {**key, "engine": "spark"}
-                lasting = self._shared = SharedWork.open(work_parent(work), output.name, key)
+                lasting = self._shared = SharedWork.open(
+                    work_parent(work).absolute(), output.name, key, at_once=True
+                )
                 stack.enter_context(lasting)
                 workspace = open_workspace(memory, lasting.folder)
             stack.enter_context(workspace)
@@ -171,7 +173,7 @@ def discard_standard_output() -> None:
 
 
 @contextmanager
-def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
+def _reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
     """List results of earlier runs, and remove them on success.
 
     Reused and damaged results get a line on standard error, unless ``quiet``.

@@ -23,7 +23,6 @@ import shutil
 import tempfile
 import weakref
 import zlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -143,64 +142,6 @@ class WorkPlace(LockedFolder):
         super()._make(mode)
 
 
-class LastingWork(ABC):
-    """Stored results of a run's tasks, for resuming.
-
-    As a context manager, it removes the results at the end. After an error it keeps them if tasks
-    are done, except for errors in options or inputs: a corrected command has another key.
-    ``stale`` are the folders of earlier runs of the same name with other options or inputs, and
-    ``problems`` damaged tasks that are repeated, a line each.
-    """
-
-    def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
-        self.stale = place.others()
-        self.problems: list[str] = []
-        self._place, self.key = place, key
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or issubclass(kind, InvalidParameterError | InvalidInputError):
-            self.remove()
-        else:
-            self.close()
-
-    @property
-    @abstractmethod
-    def n_done(self) -> int:
-        """Number of completed tasks."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the work, and keep it if resumable."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove all results after a finished run."""
-
-    def account_of_earlier(self) -> list[str]:
-        """Describe earlier runs, a line each.
-
-        Results with other options stay until this run is done, because the user may return to them.
-        """
-        lines = list(self.problems)
-        if self.n_done:
-            done = "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
-            over = "remove its work folder to start over"
-            lines.append(f"going on with a run that was stopped: {done}; {over}")
-        lines += [
-            f"a run with other options or inputs was stopped and left {path}; this run "
-            f"{'' if self.n_done else 'starts at the beginning, and '}removes it when it is done"
-            for path in self.stale
-        ]
-        return lines
-
-    def remove_stale(self) -> None:
-        """Remove the folders of earlier runs that no process uses."""
-        self._place.remove_others()
-
-
 _RECORD = re.compile(r"done-\d{6}\.json")
 
 
@@ -229,20 +170,36 @@ class TaskFiles:
         return path
 
 
-class WorkFolder(LastingWork):
-    """Thread-safe folder of completed tasks, created with the first."""
+class WorkFolder:
+    """Thread-safe folder of completed tasks, created with the first.
+
+    As a context manager, it removes the results at the end. After an error it keeps them if tasks
+    are done, except for errors in options or inputs: a corrected command has another key.
+    ``stale`` are the folders of earlier runs of the same name with other options or inputs, and
+    ``problems`` damaged tasks that are repeated, a line each.
+    """
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
-        super().__init__(place, key)
+        self.stale = place.others()
+        self.problems: list[str] = []
+        self._place, self.key = place, key
         # Checksums of records start with the key, so that records of another run count as damaged.
         self._seed = 0 if key is None else zlib.crc32(digest_of(key).encode())
         self._records: dict[str, TaskRecord] = {}
         self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
-        # Closes temporary files.
         self._is_entered = self._is_closed = False
         self._finalizer: weakref.finalize[..., Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or issubclass(kind, InvalidParameterError | InvalidInputError):
+            self.remove()
+        else:
+            self.close()
 
     @classmethod
     def open(
@@ -252,7 +209,7 @@ class WorkFolder(LastingWork):
         key: Mapping[str, Any],
         *,
         at_once: bool = False,
-    ) -> WorkFolder:
+    ) -> Self:
         """Open a key's work folder, with an earlier run's results.
 
         ``key`` has all inputs, from ``opening.key_of``. With ``at_once`` the folder is created now,
@@ -272,7 +229,7 @@ class WorkFolder(LastingWork):
         """
         parent = Path(tempfile.gettempdir()) if parent is None else parent
         folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
-        folder.remove_stale()
+        folder._place.remove_others()
         folder._finalizer = weakref.finalize(folder, folder._place.remove)
         return folder
 
@@ -285,6 +242,27 @@ class WorkFolder(LastingWork):
     def n_done(self) -> int:
         """Number of completed tasks."""
         return len(self._records)
+
+    def account_of_earlier(self) -> list[str]:
+        """Describe earlier runs, a line each.
+
+        Results with other options stay until this run is done, because the user may return to them.
+        """
+        lines, n = list(self.problems), self.n_done
+        if n:
+            done = "1 task is done" if n == 1 else f"{n:,} tasks are done"
+            over = "remove its work folder to start over"
+            lines.append(f"going on with a run that was stopped: {done}; {over}")
+        start = "" if n else "starts at the beginning, and "
+        return lines + [
+            f"a run with other options or inputs was stopped and left {path}; this run {start}"
+            "removes it when it is done"
+            for path in self.stale
+        ]
+
+    def remove_stale(self) -> None:
+        """Remove the folders of earlier runs that no process uses."""
+        self._place.remove_others()
 
     def is_done(self, task: str) -> bool:
         """Return whether a task is done."""

@@ -1,10 +1,8 @@
 """Results of executors in a shared folder, for resuming.
 
-    .NAME.neardup-work-DIGEST/
-      key.json                  inputs of the work, as in the work folders of threads
-      layout.json               how many tasks ran at the same time when it was begun
-      STAGE.CALL.TASK-of-N      complete result of a task of a stage
-      write.lock                one driver at a time
+A work folder of the driver records how many tasks run at the same time, and has a folder of files:
+
+    tasks/STAGE.CALL.TASK-of-N      complete result of a task of a stage
 
 The driver learns of the tasks of a stage only when all are done, so there is no log. Each task is a
 separate file with a temporary name until it is complete. It ends with a checksum over its content,
@@ -14,11 +12,9 @@ missing, and the task is repeated.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pickle
-import re
 import secrets
 import struct
 import zlib
@@ -29,16 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import WriteError
-from neardup.runs.disk import UNFINISHED, store_file, work_errors
+from neardup.runs.disk import work_errors
 from neardup.runs.progress import job_logger
-from neardup.runs.work import KEY, LastingWork, WorkPlace, digest_of
+from neardup.runs.work import WorkFolder, WorkPlace, digest_of
 
 _log = job_logger(__name__)
 
 # Trailer of a stored task result: number of pickled rows before it, and the checksum of all.
 _END = struct.Struct(">QI")
 _BLOCK = 4 << 20
-_TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
+_TASKS = "tasks"
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ class KeptStage:
             for _ in rows:
                 pass
             return
-        if not (self.folder / KEY).exists():
+        if not self.folder.is_dir():
             message = (
                 f"the executors do not see {self.folder}, where the driver has begun the work, or "
                 "it was removed; choose a folder that all of them share"
@@ -180,54 +176,31 @@ def local_folder() -> str | None:
     return given if given and Path(given).is_dir() else None
 
 
-class SharedWork(LastingWork):
-    """Stored results of executors' tasks, for the driver's thread only."""
+class SharedWork(WorkFolder):
+    """A work folder that all executors reach, with the results of their tasks."""
 
-    @classmethod
-    def open(cls, parent: Path, name: str, key: Mapping[str, Any]) -> SharedWork:
-        """Open a key's work, with results of earlier runs.
-
-        Executors reach the parent under the same path.
-        """
-        with work_errors(parent, is_lasting=False):
-            return cls(WorkPlace(parent.absolute(), name, digest_of(key)), key)
-
-    def __init__(self, place: WorkPlace, key: Mapping[str, Any]) -> None:
+    def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
         super().__init__(place, key)
-        self.folder = place.path
-        self._purpose = digest_of(key)
         self._calls: Counter[str] = Counter()
         self._slots = 0
-        is_new = not place.exists()
-        place.enter()
-        try:
-            place.note(key)
-            self._remove_leftovers()
-            self._done = self._find_tasks()
-        except BaseException:
-            (place.remove if is_new else place.leave)()
-            raise
-        self._is_closed = False
 
     @property
     def n_done(self) -> int:
-        """Number of tasks that an earlier run completed."""
-        return len(self._done)
+        """Number of completed tasks of executors."""
+        return sum(1 for path in (self.folder / _TASKS).glob("[!.]*"))
 
     def lay_out(self, slots: int) -> int:
         """Fix or restore the number of parallel tasks.
 
         A resumed run therefore has the same tasks, on any number of executors.
         """
-        layout = self.folder / "layout.json"
-        if self._done:
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                self._slots = int(json.loads(layout.read_bytes())["slots"])
-                return self._slots
+        if not self.is_done("slots"):
+            with self.task("slots") as files:
+                files.result = slots
         with work_errors(self.folder, is_lasting=True):
-            store_file(layout, json.dumps({"slots": slots}).encode())
-        self._slots = slots
-        return slots
+            (self.folder / _TASKS).mkdir(exist_ok=True)
+        self._slots = int(self.result("slots"))
+        return self._slots
 
     def stage(self, name: str, n_tasks: int, follows: Sequence[object]) -> KeptStage:
         """Return a stage whose task results are stored.
@@ -235,38 +208,11 @@ class SharedWork(LastingWork):
         Several stages may share a ``name`` for users. ``follows`` are inputs of its rows besides
         the key, the slots and earlier stages; as JSON.
         """
+        assert self.key is not None
         self._calls[name] += 1
-        purpose = f"{self._purpose} {self._slots} {json.dumps(follows)}"
-        return KeptStage(self.folder, f"{name}.{self._calls[name]}", n_tasks, purpose)
+        purpose = f"{digest_of(self.key)} {self._slots} {json.dumps(follows)}"
+        return KeptStage(self.folder / _TASKS, f"{name}.{self._calls[name]}", n_tasks, purpose)
 
     def close(self) -> None:
-        """Close the work, and keep completed results."""
-        if self._is_closed:
-            return
-        with contextlib.suppress(Exception):
-            self._done = self._find_tasks()
-        if not self._done:
-            self.remove()
-            return
-        self._is_closed = True
-        self._place.leave()
-        UNFINISHED.set(self.folder)
-
-    def remove(self) -> None:
-        """Remove all results after a finished run."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._place.remove()
-
-    def _find_tasks(self) -> list[tuple[str, str, int]]:
-        found = map(_TASK.fullmatch, self._names())
-        return [(each[1], each[2], int(each[3])) for each in found if each]
-
-    def _remove_leftovers(self) -> None:
-        for name in self._names():
-            if name.startswith(".") and _TASK.match(name[1:]):
-                (self.folder / name).unlink(missing_ok=True)
-
-    def _names(self) -> list[str]:
-        with work_errors(self.folder, is_lasting=True):
-            return sorted(path.name for path in self.folder.iterdir())
+        """Close the work, and keep it if tasks are done."""
+        super().close() if self.n_done else self.remove()
