@@ -25,8 +25,6 @@ _SIZE = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?"
 _PERCENT = r"[0-9]{1,30}(?:\.[0-9]{1,30})?%"
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 _TOO_LARGE = Fraction(10**_MOST_DIGITS)
-# Python's own notations of strings, and encodings of host names.
-_NO_TEXTS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"})
 _ASCII = bytes(range(128))
 
 
@@ -279,18 +277,10 @@ class Encoding(Kind):
     """The name of an encoding that allows cutting rows."""
 
     def _read(self, name: str, value: Any) -> Any:
-        codec = _codec_of(value)
-        if codec is None:
+        if not isinstance(value, str) or not _cuts_rows(value):
             message = (
-                f"{name} must be a name that Python has for how text is encoded, such as latin-1, "
-                f"cp1252 or utf-16, got {value!r}"
-            )
-            raise InvalidParameterError(message)
-        if not codec.startswith(("utf-16", "utf-32")) and not _has_ascii(codec):
-            message = (
-                f"{name} must be one in which ASCII characters are single bytes, or UTF-16 or "
-                f"UTF-32, got {value!r}; convert such files first, for example with: "
-                f"iconv -f {codec} -t utf-8 FILE"
+                f"{name} must be UTF-16, UTF-32, or Python's name of an encoding in which ASCII "
+                f"characters are single bytes, such as latin-1 or cp1252, got {value!r}"
             )
             raise InvalidParameterError(message)
         return value
@@ -311,26 +301,17 @@ class Delimiter(Kind):
         return found
 
 
-def _codec_of(value: Any) -> str | None:
-    """Return Python's name of a text encoding, or None."""
-    if not isinstance(value, str):
-        return None
+def _cuts_rows(encoding: str) -> bool:
+    """Return whether rows can be cut at ASCII characters in an encoding."""
     try:
-        codec = codecs.lookup(value)
+        codec = codecs.lookup(encoding).name
         # Some codecs that lookup finds decode bytes to bytes.
-        "".encode(codec.name)
+        "".encode(codec)
+        if codec.startswith(("utf-16", "utf-32")):
+            return True
+        # After an escape other characters of these are ASCII bytes.
+        return not codec.startswith("iso2022") and _ASCII.decode(codec) == _ASCII.decode("ascii")
     except (LookupError, ValueError):
-        return None
-    return None if codec.name.replace("_", "-") in _NO_TEXTS else codec.name
-
-
-def _has_ascii(codec: str) -> bool:
-    # Its characters are ASCII bytes after an escape.
-    if codec.startswith("iso2022"):
-        return False
-    try:
-        return _ASCII.decode(codec) == _ASCII.decode("ascii")
-    except UnicodeError:
         return False
 
 
