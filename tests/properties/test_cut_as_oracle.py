@@ -176,6 +176,45 @@ def test_equal_units__as_oracle_in_any_memory(
     check_equal_units(texts, others, unit, min_tokens, keep, min_documents, memory, workers)
 
 
+@given(
+    st.lists(unit_texts, min_size=1, max_size=5),
+    st.sampled_from(["lines", "paragraphs"]),
+    st.integers(1, 6),
+    st.sampled_from([None, 2, 3]),
+    st.sampled_from([None, 500]),
+)
+@example(["arise now\n"] * 3, "lines", 1, None, None)
+@example(["arise now\nso\narise now", "so"], "lines", 1, 2, None)
+@examples(60)
+def test_equal_units__none_kept(texts, unit, min_tokens, min_documents, memory):
+    """All copies go, each for another one that goes, too; a second cut finds nothing."""
+    options = {"unit": unit, "min_tokens": min_tokens, "keep": "none"}
+    with ExitStack() as stack:
+        if memory is not None:
+            stack.enter_context(patch("neardup.jobs.cut.units._UNITS_OF_PART", 3))
+            stack.enter_context(spilling(memory))
+        found = cut(texts, **grouped(min_documents=min_documents, **options))
+        rows, kept = rows_of(found), found.kept["text"].to_pylist()
+    copies = {}
+    for text, start, stop, end in oracle.list_units(texts, unit, min_tokens, words):
+        copies.setdefault(words(texts[text][start:stop]), []).append((text, start, stop, end))
+    gone = {
+        (text, start, end): [copy[:3] for copy in group if copy[:2] != (text, start)]
+        for group in copies.values()
+        if len(group) > 1 and len({copy[0] for copy in group}) >= (min_documents or 1)
+        for text, start, _, end in group
+    }
+    assert [row[:3] for row in rows] == sorted(gone)
+    assert all(row[3:] in gone[row[:3]] for row in rows)
+    removed = [set() for _ in texts]
+    for text, start, end, *_ in rows:
+        removed[text].update(range(start, end))
+    assert kept == list(map(without, texts, removed))
+    if min_documents is None:
+        assert cut(kept, **grouped(**options)).removed.num_rows == 0
+    assert found.report().headline.startswith(f"{len(rows)} span")
+
+
 # Of few, so that three in a row are often there twice; with what ends lines and sentences.
 short_sentences = st.tuples(
     st.sampled_from(["a b", "c", "A", "-"]),

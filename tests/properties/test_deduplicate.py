@@ -268,3 +268,13 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
     )
     assert result.summary["documents_kept"] == 1
     assert result.summary["candidates"] == 199
+
+
+@each_of(
+    "options",
+    [{}, {"exact": True}, {"unit": "sentences"}],
+)
+def test_cut__none_kept_of_similar_text(options):
+    message = "^keep none goes only with unit lines or paragraphs"
+    with pytest.raises(neardup.InvalidParameterError, match=message):
+        neardup.cut(["a", "a"], **grouped(keep="none", **options))

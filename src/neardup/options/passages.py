@@ -259,7 +259,8 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
     keep: str = option(
         KeepOptions.known["keep"],
         default="first",
-        more=f"{KeepOptions.known['keep'].more} The copy of the first document stays.",
+        more=f"{KeepOptions.known['keep'].more} The copy of the first document stays. With "
+        "--unit lines or paragraphs also none: every copy is cut.",
     )
     replacement: str = option("Text in the place of each cut.", default="")
     recall: Number | None = option(

@@ -299,10 +299,12 @@ class KeepKey:
 class KeepPolicy:
     """Keep order of similar documents, whose first document stays.
 
-    Ties of a key go by the next one, and at last by input order.
+    Ties of a key go by the next one, and at last by input order. With ``keeps_none`` not even the
+    first of equal documents stays.
     """
 
     keys: tuple[KeepKey, ...]
+    keeps_none: bool = False
 
     @property
     def is_by_input(self) -> bool:
@@ -354,11 +356,14 @@ def _ranks_by(key: KeepKey, lengths: Int64s | None, columns: Mapping[str, pa.Arr
     return ranks
 
 
-def parse_keep(keep: str) -> KeepPolicy:
+def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
     """Parse a keep policy: keys separated by commas.
 
-    A part after a priority is one more of its values, unless it is a key.
+    A part after a priority is one more of its values, unless it is a key. ``none`` is allowed
+    alone, and only if ``may_be_none``.
     """
+    if keep == "none" and may_be_none:
+        return KeepPolicy((KeepKey("first"),), keeps_none=True)
     keys: list[KeepKey] = []
     for part in keep.split(","):
         rule, _, rest = part.strip().partition(":")

@@ -86,8 +86,15 @@ class CutTable:
 
         Groups are numbered by their spans, then by their characters, the most first.
         """
-        kept = _codes(self.table["kept_id"])
+        own, kept = np.split(_codes(self.table["id"], self.table["kept_id"]), 2)
         starts, stops = self._wholes("kept_start"), self._wholes("kept_end")
+        if self.summary.get("keep") == "none":
+            # The first copy names the second one, and all others name the first.
+            own_starts = self._wholes("start")
+            is_first = (own < kept) | ((own == kept) & (own_starts < starts))
+            kept = np.where(is_first, own, kept)
+            starts = np.where(is_first, own_starts, starts)
+            stops = np.where(is_first, self._wholes("end"), stops)
         is_own = pc.fill_null(pc.equal(self.table["kept_in"], "input"), False).to_numpy()
         known = self.table["kept_id"].is_valid().to_numpy()
         groups = group_overlapping(np.where(known, 2 * kept + is_own, -1), starts, stops)
@@ -153,6 +160,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
     """
     summary, n = cut.summary, len(cut)
     documents = f"{summary['documents_cut']:,} of {counted(summary['documents_in'], 'document')}"
+    stays = "a removed copy" if summary.get("keep") == "none" else "the copy that stays"
     chart = None
     if n and not (cut.similarities == 1).all():
         chart = similarity_chart(cut.similarities, summary.get("threshold"), "spans")
@@ -166,7 +174,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
         Section(
             "examples",
             "Before and after",
-            "Left: the removed text, with its context in grey. Right: the copy that stays.",
+            f"Left: the removed text, with its context in grey. Right: {stays}.",
             examples=[_example(cut, texts, *each) for each in cut.examples().items() if texts],
         ),
         _files_section(cut),
@@ -207,9 +215,10 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
         where = "" if row["kept_id"] is None else f"{shortened(row['kept_id'])}, "
         place = where + cite(row["kept_start"] or 0, row["kept_end"] or 0)
         rows.append((excerpt(text, 160), *(int(each[group]) for each in counts), place))
+    copy = "a copy is in" if cut.summary.get("keep") == "none" else "stays in"
     left = len(cut.firsts) - len(rows)
     note = f"{left:,} passages with fewer copies are in removed.parquet." if left else ""
-    head = ("text", "copies removed", "documents", "characters", "stays in")
+    head = ("text", "copies removed", "documents", "characters", copy)
     return Table("Passages, the most repeated first", head, rows, note)
 
 

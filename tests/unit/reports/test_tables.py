@@ -67,6 +67,17 @@ def test_cut_groups__as_put_together_one_by_one(lines, block_rows):
         assert np.flatnonzero(table.groups == group).tolist() == members
 
 
+def test_cut_groups__all_copies_removed():
+    """The first copy names the second, and all others the first: one passage."""
+    texts = ["a line that is there three times over", "else"] + [
+        f"{n}\na line that is there three times over" for n in range(2)
+    ]
+    result = neardup.cut(texts, unit="lines", keep="none", min_tokens=3)
+    table = CutTable.read(rows_of(result.removed), result.summary)
+    assert len(table) == 3
+    assert table.groups.tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize("clusters", ["survivors", "components"])
 def test_clusters__agree_with_the_table(clusters):
     generator = np.random.default_rng(5)

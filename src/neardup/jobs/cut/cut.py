@@ -175,7 +175,8 @@ def cut(
         Cut only text that at least this many documents have, from all but the first. None: also
         repeats within one document.
     keep
-        Keep order of the documents, as of ``deduplicate``.
+        Keep order of the documents, as of ``deduplicate``. With lines or paragraphs also ``none``:
+        every copy is cut, and names another one.
     replacement
         Text that replaces each cut.
     preset

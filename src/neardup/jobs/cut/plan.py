@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.options.choices import CutUnit
 from neardup.options.groups import ShingleOptions
@@ -61,10 +62,16 @@ class CutJobPlan:
 def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
     """Check combinations of options, before any work starts."""
     options.check_other("against", is_given=has_other)
-    keep, unit = parse_keep(options.keep), options.unit or "passages"
-    if has_other and not keep.is_by_input:
+    keep, unit = parse_keep(options.keep, may_be_none=True), options.unit or "passages"
+    if has_other and (not keep.is_by_input or keep.keeps_none):
         # All cut text has its copy in the other collection.
         raise no_effect("keep", "with against", "cut INPUT alone", "against")
+    if keep.keeps_none and unit not in ("lines", "paragraphs"):
+        message = (
+            "keep none goes only with unit lines or paragraphs, which are removed with all of "
+            "their copies; choose these, or keep first"
+        )
+        raise InvalidParameterError(message, "keep", "unit")
     where, remedy, named = "with exact", "leave out exact", "exact"
     if unit != "passages":
         where, remedy, named = f"with unit {unit}, compared by equality", "cut passages", "unit"

@@ -8,6 +8,7 @@ documents, in which they are cut and written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -155,67 +156,74 @@ _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop"
 _RANK = "rank"
 
 
-def settle(
-    n_other: int, min_documents: int | None, partition: Partition
-) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
-    """Yield the most repeated and removed units of a partition.
+@dataclass(frozen=True)
+class UnitRules:
+    """Choice of the kept unit among equal units.
 
-    Documents of the other collection, ``n_other``, come first.
+    Documents of the other collection, ``n_other``, come first. With ``keeps_none``, the first of
+    equal units is also removed, with the next one as its copy.
     """
-    n_passes = partition.count_passes(_SETTLING)
-    for number in range(n_passes):
-        yield _settle(partition.rows(), number, n_passes, n_other, min_documents)
 
+    n_other: int
+    min_documents: int | None
+    keeps_none: bool = False
 
-def _settle(
-    units: Iterable[pa.RecordBatch],
-    number: int,
-    n_passes: int,
-    n_other: int,
-    min_documents: int | None,
-) -> tuple[list[Repeated], pa.RecordBatch]:
-    """Return repeated units, and removed units by document and start."""
-    import pyarrow as pa
+    def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
+        """Yield the most repeated and removed units of a partition."""
+        n_passes = partition.count_passes(_SETTLING)
+        for number in range(n_passes):
+            yield self._settle(partition.rows(), number, n_passes)
 
-    if n_passes > 1:
-        units = [
-            batch.filter(pa.array(part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number))
-            for batch in units
-        ]
-    names = (*_PLACES, *_DIGESTS)
-    documents, starts, stops, ends, low, high, *ranks = _by_place(units, names, _RANK)
-    order = np.arange(len(documents))
-    if ranks:
-        # A stable sort keeps units of one document in text order, because they have its rank.
-        order = np.argsort(ranks[0], kind="stable")
-    digests = np.column_stack([low[order], high[order]]).astype(np.uint64)
-    found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
-    keepers = np.empty(len(order), np.int64)
-    groups = np.empty(len(order), np.int64)
-    groups[order] = found.numbers
-    keepers[order] = order[found.is_first][found.numbers]
-    goes: Bools = keepers != np.arange(len(order))
-    if n_other:
-        # Only units that the other collection has are removed.
-        goes = (documents >= n_other) & (documents[keepers] < n_other)
-    if min_documents is not None:
-        counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
-        n_groups = int(groups.max(initial=-1)) + 1
-        n_documents = count_documents(groups[counted], documents[counted], n_groups)
-        goes &= n_documents[groups] >= min_documents
-    gone = np.flatnonzero(goes)
-    keepers = keepers[gone]
-    spans = CutSpans(
-        documents[gone] - n_other,
-        starts[gone],
-        ends[gone],
-        documents[keepers],
-        starts[keepers],
-        stops[keepers],
-        np.ones(len(gone)),
-    )
-    columns = dict(zip(_GONE, vars(spans).values(), strict=False))
-    return count_repeated(spans, groups[gone]), pa.RecordBatch.from_pydict(columns)
+    def _settle(
+        self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
+    ) -> tuple[list[Repeated], pa.RecordBatch]:
+        """Return repeated units, and removed units by document and start."""
+        import pyarrow as pa
+
+        if n_passes > 1:
+            units = [
+                batch.filter(pa.array(part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number))
+                for batch in units
+            ]
+        names = (*_PLACES, *_DIGESTS)
+        documents, starts, stops, ends, low, high, *ranks = _by_place(units, names, _RANK)
+        order = np.arange(len(documents))
+        if ranks:
+            # A stable sort keeps units of one document in text order, because they have its rank.
+            order = np.argsort(ranks[0], kind="stable")
+        digests = np.column_stack([low[order], high[order]]).astype(np.uint64)
+        found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
+        keepers = np.empty(len(order), np.int64)
+        groups = np.empty(len(order), np.int64)
+        groups[order] = found.numbers
+        keepers[order] = order[found.is_first][found.numbers]
+        goes: Bools = keepers != np.arange(len(order))
+        if self.n_other:
+            # Only units that the other collection has are removed.
+            goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
+        if self.keeps_none:
+            copies = np.flatnonzero(goes)
+            copies = copies[np.unique(groups[copies], return_index=True)[1]]
+            firsts = keepers[copies]
+            keepers[firsts], goes[firsts] = copies, True
+        if self.min_documents is not None:
+            counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
+            n_groups = int(groups.max(initial=-1)) + 1
+            n_documents = count_documents(groups[counted], documents[counted], n_groups)
+            goes &= n_documents[groups] >= self.min_documents
+        gone = np.flatnonzero(goes)
+        keepers = keepers[gone]
+        spans = CutSpans(
+            documents[gone] - self.n_other,
+            starts[gone],
+            ends[gone],
+            documents[keepers],
+            starts[keepers],
+            stops[keepers],
+            np.ones(len(gone)),
+        )
+        columns = dict(zip(_GONE, vars(spans).values(), strict=False))
+        return count_repeated(spans, groups[gone]), pa.RecordBatch.from_pydict(columns)
 
 
 def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: str) -> list[Any]:
@@ -339,7 +347,8 @@ def cut_units(
         if not plan.keep.is_by_input:
             # The other collection has no documents then.
             more[_RANK] = np.argsort(plan.keep_order(own))
-        gone = read.rows.work(partial(settle, len(other), plan.options.min_documents), more)
+        rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
+        gone = read.rows.work(rules.settle, more)
         bounds = _part_documents(own, plan.min_tokens)
         spans = ExchangedSpans(engine.workspace, bounds)
         most = spans.collect(gone)
