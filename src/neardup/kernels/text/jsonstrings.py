@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
-from neardup.kernels.text.folding import HIGH_BITS, load_eight
+from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 _QUOTE, _BACKSLASH, _U = 34, 92, 117
@@ -18,10 +17,6 @@ _OPEN, _CLOSE, _OPEN_ARRAY, _CLOSE_ARRAY = 123, 125, 91, 93
 # Bytes per step without a branch. The compiler unrolls a loop over fewer than 64 before it makes
 # vector code of it, unless the loop writes.
 _STRIDE, _LONG_STRIDE = 32, 64
-
-_ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
-_QUOTES, _BACKSLASHES = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH)
-_SPACES = _ONES * np.uint64(32)
 
 
 @inlined
@@ -40,20 +35,8 @@ def is_space(byte: int) -> bool:
 
 
 @inlined
-def _specials(word: np.uint64) -> np.uint64:
-    """Set the top bit of the first special byte.
-
-    These are quotes, backslashes and control characters, which do not stand for themselves in a
-    string. Bits of bytes above the first may be set without reason.
-    """
-    quotes, backslashes = word ^ _QUOTES, word ^ _BACKSLASHES
-    found = ((quotes - _ONES) & ~quotes) | ((backslashes - _ONES) & ~backslashes)
-    return (found | ((word - _SPACES) & ~word)) & HIGH_BITS
-
-
-@inlined
 def _is_special(byte: Int) -> bool:
-    """Return whether a byte is special, as in ``_specials``.
+    """Return whether a byte does not stand for itself in a string.
 
     All three comparisons although fewer would do: with two the compiler makes no vector code.
     """
@@ -62,19 +45,6 @@ def _is_special(byte: Int) -> bool:
 
 @inlined
 def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Find the next special byte, eight bytes at a time."""
-    while i + 8 <= stop:
-        specials = _specials(load_eight(data, np.uint64(i)))
-        if specials != 0:
-            return i + np.int64(np.uint64(trailing_zeros(specials)) >> _3)
-        i += 8
-    while i < stop and not _is_special(data[i]):
-        i += 1
-    return i
-
-
-@inlined
-def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
     """Find the next special byte, many bytes at a time."""
     while i + _LONG_STRIDE <= stop:
         found = False
@@ -83,7 +53,9 @@ def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
         if found:
             break
         i += _LONG_STRIDE
-    return _next_special(data, i, stop)
+    while i < stop and not _is_special(data[i]):
+        i += 1
+    return i
 
 
 @inlined
@@ -154,7 +126,7 @@ def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
     """
     kind = np.int64(PLAIN)
     while True:
-        i = _plain_stop(data, i, last)
+        i = _next_special(data, i, last)
         if i >= last:
             return np.int64(-1)
         if data[i] == _QUOTE:
