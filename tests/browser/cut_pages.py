@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+import neardup
 from neardup.outputs.tables import TableRows
 from neardup.reports.cut import CutTable, cut_report
 
@@ -48,10 +49,7 @@ def cut_cases(
     """Return pages by name."""
     all_texts = [text for pair in texts.values() for text in pair if text]
     names = [hostile, long, "", *(f"d{k}" for k in range(len(all_texts) - 3))]
-    nothing = {"documents_in": 1, "documents_cut": 0, "spans": 0, "characters_removed": 0}
     return {
         "cut": lambda: cut_page(all_texts, names, [0.9] * (len(all_texts) - 1)),
-        "cut nothing": lambda: (
-            cut_report(CutTable.read(TableRows.of_table(pa.table({})), nothing), {}, "").html
-        ),
+        "cut nothing": lambda: neardup.cut(["text"]).report().html,
     }

@@ -100,10 +100,8 @@ class CompareResult(Result):
     @property
     def table(self) -> pa.Table:
         """Exact value of each measure."""
-        rows = [{"measure": name, "exact": value} for name, value in self.measures.items()]
-        return pa.Table.from_pylist(
-            rows, pa.schema({"measure": pa.string(), "exact": pa.float64()})
-        )
+        values = pa.array(self.measures.values(), pa.float64())
+        return pa.table({"measure": pa.array(self.measures, pa.string()), "exact": values})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the texts as plain values."""
@@ -130,8 +128,7 @@ class CompareResult(Result):
             Table("Measures", ("measure", "value"), measures),
             Table("Sizes", ("size", *map(_printable, self.names)), sizes),
         ]
-        differences = self.differences
-        shares = differences.share_a, differences.share_b
+        shares = self.differences.share_a, self.differences.share_b
         return compare_report(self.names, self.texts, self.passages, shares, tables)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -163,12 +160,11 @@ def _number(name: str, value: float | None) -> str:
 def _lines_of(result: CompareResult) -> Iterator[str]:
     name_a, name_b = names = [_printable(name) for name in result.names]
     shown = {name: _number(name, value) for name, value in result.measures.items()}
-    edits = result["edit-similarity"]
-    yield (
-        f"jaccard {shown['jaccard']} over {result.options['tokenizer']} "
-        f"{result.options['ngram']}-grams"
-        f"{'' if edits is None else '; edit similarity ' + shown['edit-similarity']}"
-    )
+    options, differences = result.options, result.differences
+    first = f"jaccard {shown['jaccard']} over {options['tokenizer']} {options['ngram']}-grams"
+    if result["edit-similarity"] is not None:
+        first += f"; edit similarity {shown['edit-similarity']}"
+    yield first
     in_b, in_a = (shown[f"containment-{sides}"] for sides in ("a-in-b", "b-in-a"))
     yield f"{in_b} of {name_a} is in {name_b}, {in_a} of {name_b} in {name_a}"
     yield "; ".join(
@@ -176,33 +172,31 @@ def _lines_of(result: CompareResult) -> Iterator[str]:
         for name, size in zip(names, result.sizes, strict=True)
     )
     yield ""
-    differences = result.differences
     yield (
         f"{counted(len(result.passages), 'shared passage')}, with {differences.share_a:.1%} of the "
         f"tokens of {name_a} and {differences.share_b:.1%} of those of {name_b}"
     )
-    places = [_ranges_in(text) for text in result.texts]
+    place_a, place_b = places = [_describe_ranges(text) for text in result.texts]
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
-        changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
-        if in_first is not None and in_second is not None and (in_first or in_second):
+        changes = ""
+        if passage.changes_a is not None and passage.changes_b is not None:
+            n, m = len(passage.changes_a), len(passage.changes_b)
             # One position in either text, or several.
-            is_one = len(in_first) == len(in_second) == 1
-            where = "one place" if is_one else f"{len(in_first)} and {len(in_second)} places"
-            changes = f", changed in {where}"
+            where = "one place" if n == m == 1 else f"{n} and {m} places"
+            changes = f", changed in {where}" if n or m else ""
         yield (
-            f"  {number}  {places[0](passage.a)} and {places[1](passage.b)}, similarity "
+            f"  {number}  {place_a(passage.a)} and {place_b(passage.b)}, similarity "
             f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
         )
     yield from _more(len(result.passages))
     yield ""
     unshared = differences.a, differences.b
-    for name, text, ranges, range_of in zip(names, result.texts, unshared, places, strict=True):
-        n = len(ranges)
+    for name, text, ranges, place in zip(names, result.texts, unshared, places, strict=True):
         length = sum(stop - start for start, stop in ranges)
-        yield f"{counted(n, 'range')} of {name} in no shared passage, {length:,} characters"
-        for place in ranges[:MOST_SHOWN]:
-            yield f"  {range_of(place)}: {_excerpt(text, place)}"
-        yield from _more(n)
+        n_ranges = counted(len(ranges), "range")
+        yield f"{n_ranges} of {name} in no shared passage, {length:,} characters"
+        yield from (f"  {place(each)}: {_excerpt(text, each)}" for each in ranges[:MOST_SHOWN])
+        yield from _more(len(ranges))
 
 
 def _more(n: int) -> Iterator[str]:
@@ -210,20 +204,19 @@ def _more(n: int) -> Iterator[str]:
         yield f"  and {n - MOST_SHOWN:,} more"
 
 
-def _ranges_in(text: str) -> Callable[[Range], str]:
+def _describe_ranges(text: str) -> Callable[[Range], str]:
     """Return a formatter of ranges, with positions in multi-line texts."""
     line = line_in(text) if "\n" in text or "\r" in text else None
 
-    def show(place: Range) -> str:
-        shown = f"{place[0]:,}-{place[1]:,}"
-        return shown if line is None else f"{shown} ({line(place[0])})"
+    def describe(place: Range) -> str:
+        where = "" if line is None else f" ({line(place[0])})"
+        return f"{place[0]:,}-{place[1]:,}{where}"
 
-    return show
+    return describe
 
 
 def _excerpt(text: str, place: Range) -> str:
-    start, stop = place
-    piece = _printable(text[start : min(stop, start + 4 * _EXCERPT)])
+    piece = _printable(text[slice(*place)][: 4 * _EXCERPT])
     return piece if len(piece) <= _EXCERPT else piece[: _EXCERPT - 3].rstrip() + "..."
 
 

@@ -53,8 +53,6 @@ class CutTable:
     @classmethod
     def read(cls, rows: TableRows, summary: Mapping[str, Any]) -> CutTable:
         """Read the table of removed spans."""
-        if not set(_COLUMNS) <= set(rows.schema.names):
-            return cls(pa.table({name: pa.array([], pa.string()) for name in _COLUMNS}), summary)
         return cls(rows.to_table(*_COLUMNS), summary)
 
     def __len__(self) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
 from neardup.files.documents import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import union_lengths
@@ -157,17 +156,7 @@ def read_passages(
     Both sides are of one collection if they share an id, and there is no other one (``has_other``).
     """
     names, summary = rows.schema.names, summary or {}
-    if missing := [name for name in COLUMNS if name not in names]:
-        message = (
-            f"the table has no column {missing[0]!r}; a table of passages, as align and search "
-            f"write it, has {', '.join(COLUMNS)}"
-        )
-        raise InvalidInputError(message)
     table = rows.to_table(*COLUMNS, *(name for name in _MORE if name in names))
-    for name in COLUMNS:
-        if name[-3:] != "_id" and not pa.types.is_integer(table[name].type):
-            message = f"column {name!r} has values that are not whole numbers"
-            raise InvalidInputError(message)
     sides = [as_text(table[name]).combine_chunks() for name in ("query_id", "doc_id")]
     sides = [pa.array(side, pa.large_string()) for side in sides]
     is_one = not has_other and "queries" not in summary

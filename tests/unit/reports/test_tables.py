@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.errors import InvalidInputError
 from neardup.outputs.tables import TableRows
 from neardup.reports.cut import CutTable
 from neardup.reports.dedup import RemovedTable, cluster_sizes
@@ -147,8 +146,3 @@ def test_passage_pairs__overlapping_passages_count_once():
         )
     ]
     assert listed == [("a", "c", 50, 1, 0.7), ("a", "b", 20, 2, 0.9)]
-
-
-def test_read_passages__of_another_table():
-    with pytest.raises(InvalidInputError, match="no column 'query_start'"):
-        read_passages(rows_of(pa.table({"query_id": ["a"]})), None, has_other=False)
