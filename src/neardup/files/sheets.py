@@ -1,8 +1,7 @@
 """Spreadsheets (.xlsx) with a sheet as a table of rows.
 
-openpyxl reads the cells, row by row, and xlsxwriter writes them. A column that holds only numbers
-is a column of numbers; every other cell becomes text by one rule (``text_of``). The table is in
-memory, because jobs read inputs more than once.
+openpyxl reads the cells, row by row, and xlsxwriter writes them. Values become columns as those of
+rows in memory do. The table is in memory, because jobs read inputs more than once.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +25,7 @@ from neardup.errors import (
     NeardupError,
     ReadError,
 )
-from neardup.files.arrowcolumns import TableBlock
+from neardup.files.arrowcolumns import TableBlock, as_text, column_of
 from neardup.files.memory import MemorySource
 from neardup.files.office_documents import OLD_OFFICE, old_office
 from neardup.files.plain import UnreadableFileError
@@ -156,7 +155,7 @@ def _read(sheet: Any, most_text: int) -> tuple[list[str], list[list[Value]], int
                 "memory; save the sheet as CSV"
             )
             raise UnreadableFileError(message)
-    titles = [*map(text_of, header), *[""] * (width - len(header))]
+    titles = [*map(as_text, header), *[""] * (width - len(header))]
     names = [title or get_column_letter(number) for number, title in enumerate(titles, 1)]
     return names, rows, last - first - len(rows)
 
@@ -189,38 +188,6 @@ def _value(cell: Any) -> Value:
     if value is None or isinstance(value, int | datetime | time | timedelta):
         return value
     return str(value)
-
-
-def text_of(value: Value) -> str:
-    """Return a value as text, without the cell's format.
-
-    Whole numbers have no point, others the fewest digits that are read as the same number. Dates
-    and times follow ISO 8601; durations of a day and more are hours, minutes and seconds.
-    """
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime | time):
-        return value.isoformat(timespec="milliseconds" if value.microsecond else "seconds")
-    if isinstance(value, timedelta):
-        seconds, ms = divmod(round(abs(value) / timedelta(milliseconds=1)), 1000)
-        sign = "-" * (value < timedelta())
-        fraction = f".{ms:03}" if ms else ""
-        return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
-    return str(value)
-
-
-def _column(values: Sequence[Value]) -> pa.Array:
-    """Return a column as numbers if only numbers, else texts."""
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds and kinds <= {int, float}:
-        # Beyond 64 bits the digits are kept as text.
-        with suppress(pa.ArrowInvalid, OverflowError):
-            return pa.array(values, pa.int64() if kinds == {int} else pa.float64())
-    return pa.array([text_of(value) or None for value in values], pa.string())
 
 
 class _SheetBlock(TableBlock):
@@ -263,7 +230,8 @@ class SheetSource(MemorySource):
     ) -> None:
         columns = list(zip_longest(*rows))
         columns += [(None,) * len(rows)] * (len(names) - len(columns))
-        super().__init__(pa.table(list(map(_column, columns)), names=names))
+        arrays = [column_of(*column, {}) for column in zip(names, columns, strict=True)]
+        super().__init__(pa.table(arrays, names=names))
         self.location = self.origin = location
         self.name, self.sheet, self.rows = name, sheet, rows
 
@@ -305,7 +273,7 @@ class _SheetWriter(RowWriter):
             cells = []
             for value, original in zip_longest(values, self._rows[number - 1]):
                 is_text = isinstance(value, str)
-                is_changed = is_text and value != text_of(original)
+                is_changed = is_text and value != as_text(original)
                 cells.append(value if is_changed else original)
                 if is_text and units_of(value) > CELL_UNITS:
                     message = (
