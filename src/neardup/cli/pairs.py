@@ -21,8 +21,7 @@ _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --preset titles -o pairs.csv
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
-  neardup pairs new.jsonl --against old.jsonl --threshold 0.3 --top 3 --per-document \\
-    -o nearest.parquet
+  neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
   neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
   neardup pairs a.csv --against b.csv --text-column name --blocking city --one-to-one -o same.csv
 """

@@ -46,7 +46,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     listed = ", ".join(columns[:8])
     message = (
         "no job of neardup has written this table; a report is made of the output folder of dedup "
-        "or cut, or a table of pairs, estimate, align (without --summary) or search (columns: "
+        "or cut, or a table of pairs, estimate, search or align that lists passages (columns: "
         f"{listed})"
     )
     raise InvalidInputError(message, path=name)
