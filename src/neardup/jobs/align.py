@@ -30,7 +30,6 @@ from neardup.jobs.align_other import (
     recall_of,
     usual_of,
 )
-from neardup.jobs.passage_queries import Find, query_passages
 from neardup.options.choices import (
     AlignmentSummary,
     Data,
@@ -59,6 +58,7 @@ from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
+from neardup.stages.passage_queries import Find, query_passages
 
 
 def _find_windows(

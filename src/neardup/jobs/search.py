@@ -22,7 +22,6 @@ from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.index.index import SharedIndex
-from neardup.jobs.passage_queries import Find, query_passages
 from neardup.matching.measures import Measure
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction
@@ -41,6 +40,7 @@ from neardup.results import (
     describe_skipped,
 )
 from neardup.stages.options import columns_of, hints_of_letters, hints_of_short
+from neardup.stages.passage_queries import Find, query_passages
 from neardup.tables import Int64s
 
 # Documents whose columns are read at once.
