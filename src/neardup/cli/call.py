@@ -60,9 +60,8 @@ class Call:
         """Return the threads that work."""
         from neardup.runs.runner import Runner
 
-        command = click.get_current_context().command_path.split()[1:]
         workers = getattr(self.options, "workers", None)
-        return Runner(workers, self.display, "-".join(command) or "job")
+        return Runner(workers, self.display)
 
     @property
     def is_on_spark(self) -> bool:

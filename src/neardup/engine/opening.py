@@ -40,16 +40,15 @@ def check_run(run: RunOptions | None, *known: str) -> RunOptions:
     return options
 
 
-def open_runner(run: RunOptions | None, job: str) -> Runner:
+def open_runner(run: RunOptions | None) -> Runner:
     """Return the runner of a job, raising as ``check_run``."""
     options = check_run(run)
-    return Runner(options.workers, options.progress, job)
+    return Runner(options.workers, options.progress)
 
 
 @contextmanager
 def open_engine(
     run: RunOptions | None,
-    job: str,
     sources: Sequence[Source] = (),
     reading: ReadingOptions | None = None,
     whole: Sequence[str] = (),
@@ -61,7 +60,7 @@ def open_engine(
     """
     options = _checked(run)
     if options.spark is None:
-        with Runner(options.workers, options.progress, job) as runner:
+        with Runner(options.workers, options.progress) as runner:
             # Querying the free memory takes longer than processing a few texts.
             is_short = options.memory is None and options.work is None and are_short(sources)
             workspace = IN_MEMORY if is_short else open_workspace(options.memory, options.work)
@@ -75,7 +74,7 @@ def open_engine(
         remedy = "set spark.executor.cores and spark.executor.instances"
         raise no_effect("workers", "with spark", remedy, "spark")
     cluster = cluster_of(options.spark)
-    with Runner(None, options.progress, job) as runner:
+    with Runner(None, options.progress) as runner:
         check_reached(sources)
         workspace = open_workspace(options.memory, options.work)
         yield SparkEngine(lambda: cluster, runner, workspace)

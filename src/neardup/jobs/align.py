@@ -345,6 +345,6 @@ def align(
     """
     given = merge(AlignSchemeOptions, locals())
     job = AlignJob(given, resolve_inputs, data, against, ignore)
-    with open_engine(run, "align", job.sources) as engine:
+    with open_engine(run, job.sources) as engine:
         result = job.run(engine)
     return with_warning(result)

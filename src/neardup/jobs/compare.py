@@ -471,5 +471,5 @@ def compare(
     (0.42857142857142855, 3)
     """
     options = merge(CompareOptions, locals())
-    with open_runner(run, "compare") as runner:
+    with open_runner(run) as runner:
         return compare_texts((text_a, text_b), options, runner=runner)

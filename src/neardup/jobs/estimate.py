@@ -348,7 +348,7 @@ def estimate(
     """
     options = merge(EstimateOptions, locals())
     given = check_run(run, "memory")
-    with Runner(given.workers, given.progress, "estimate") as runner:
+    with Runner(given.workers, given.progress) as runner:
         return estimate_files(data, against, options, runner, memory_budget(given.memory))
 
 
@@ -466,7 +466,7 @@ def cluster_sketches(
     """
     ClusterOptions(threshold=threshold, representative=representative)
     given = check_run(run, "memory")
-    with Runner(1, given.progress, "estimate") as runner:
+    with Runner(1, given.progress) as runner:
         return cluster_files(data, threshold, representative, runner, memory_budget(given.memory))
 
 

@@ -97,7 +97,7 @@ def report(
     own = None if data is None else resolve_inputs(data, options)
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
-    with open_runner(run, "report") as runner:
+    with open_runner(run) as runner:
         return make_report(result, own, other, options, runner)
 
 
@@ -346,7 +346,7 @@ def review(
     own = None if data is None else resolve_inputs(data, options)
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
-    with open_runner(run, "review") as runner:
+    with open_runner(run) as runner:
         return make_review(pairs, own, other, options, runner)
 
 

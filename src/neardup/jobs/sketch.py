@@ -228,7 +228,7 @@ def sketch(
     """
     options = merge(SketchOptions, locals())
     make_maker(options)
-    with open_runner(run, "sketch") as runner:
+    with open_runner(run) as runner:
         sources = rows_where(resolve_inputs(data, options), options.where)
         sketches = sketch_sources(sources, options, runner)
     return with_warning(sketches)

@@ -13,7 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.arrowcolumns import ColumnTypes, cast_column, one_array, plain_array
-from neardup.files.documents import ReadingPass, as_text, choose_id_column, read_text_block
+from neardup.files.documents import (
+    ReadingPass,
+    TextBlock,
+    as_text,
+    choose_id_column,
+    read_text_block,
+)
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks
@@ -46,32 +52,17 @@ def read_texts_by_id(
 ) -> dict[str, FoundText]:
     """Read the texts of the documents that have these ids.
 
-    One pass, which ends when all ids have been found. Ids and texts have to fit into memory;
-    numbers and equal strings are the same id. ``columns`` are those of the job that made the ids.
-
-    Returns
-    -------
-    The texts, by ids as strings, without missing ids. The first one of several documents with the
-    same id counts.
+    One pass, which ends when all ids have been found. ``columns`` are those of the job that made
+    the ids. Texts are by ids as strings, because numbers and equal strings are the same id; the
+    first one of several documents with the same id counts.
     """
-    columns = choose_id_column(columns, sources)
 
-    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, FoundText]]:
-        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
-        ids = as_text(rows.ids)
-        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-        some = pa.array(here)
-        return [
-            (key, FoundText(text, source.name, row))
-            for key, text, row in zip(
-                ids.take(some).to_pylist(),
-                rows.texts.take(some).to_pylist(),
-                rows.numbers[here].tolist(),
-                strict=True,
-            )
-        ]
+    def texts_of(source: Source, _: RowBlock, rows: TextBlock, here: Int64s) -> list[FoundText]:
+        texts = rows.texts.take(pa.array(here)).to_pylist()
+        numbers = rows.numbers[here].tolist()
+        return [FoundText(text, source.name, row) for text, row in zip(texts, numbers, strict=True)]
 
-    return _read_by_id(sources, ids, runner, find)
+    return _read_by_id(sources, columns, ids, runner, texts_of, skip_bad)
 
 
 def read_rows_by_id(
@@ -83,56 +74,46 @@ def read_rows_by_id(
     names: Sequence[str] | None = None,
     skip_bad: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Read columns of documents by id, as ``read_texts_by_id``.
+    """Read columns of documents by id, None for all, as ``read_texts_by_id``."""
 
-    ``names`` are the columns, None for all. Returns the values of each found document, for the
-    columns of its row. Only the ids are read from ``columns``.
-    """
-    columns = choose_id_column(columns, sources)
+    def rows_of(_: Source, block: RowBlock, rows: TextBlock, here: Int64s) -> list[dict[str, Any]]:
+        select = np.isin(block.numbers, rows.numbers[here])
+        table = block.to_table(select) if names is None else block.some_columns(names, select)
+        found: list[dict[str, Any]] = table.to_pylist()
+        return found
 
-    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, dict[str, Any]]]:
-        are_bad = np.zeros(len(block), np.bool_)
-        if skip_bad:
-            _, are_bad = block.readable_columns(columns.names)
-        good = np.flatnonzero(~are_bad)
-        if columns.id is None:
-            ids = as_text(source.default_ids(block.numbers[good]))
-        else:
-            table = block.some_columns([columns.id], ~are_bad)
-            if columns.id not in table.column_names:
-                return []
-            ids = as_text(table[columns.id].combine_chunks())
-        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-        if not len(here):
-            return []
-        select = np.zeros(len(block), np.bool_)
-        select[good[here]] = True
-        rows = block.to_table(select) if names is None else block.some_columns(names, select)
-        return list(zip(ids.take(pa.array(here)).to_pylist(), rows.to_pylist(), strict=True))
-
-    return _read_by_id(sources, ids, runner, find)
+    return _read_by_id(sources, columns, ids, runner, rows_of, skip_bad)
 
 
 def _read_by_id(
     sources: Sequence[Source],
+    columns: ColumnNames,
     ids: Iterable[str | int],
     runner: Runner,
-    find: Callable[[Source, RowBlock, pa.Array], list[tuple[str, FoundT]]],
+    values_of: Callable[[Source, RowBlock, TextBlock, Int64s], list[FoundT]],
+    skip_bad: bool,
 ) -> dict[str, FoundT]:
-    """Return each id's first row, reading until all are found."""
+    """Return a value of each id's first row, reading until all are found."""
+    columns = choose_id_column(columns, sources)
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
-    rows: dict[str, FoundT] = {}
+    found: dict[str, FoundT] = {}
 
     def look(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
-        return find(source, block, wanted)
+        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
+        keys = as_text(rows.ids)
+        here = np.flatnonzero(pc.is_in(keys, wanted).to_numpy(zero_copy_only=False))
+        if not len(here):
+            return []
+        values = values_of(source, block, rows, here)
+        return list(zip(keys.take(pa.array(here)).to_pylist(), values, strict=True))
 
     if len(wanted):
-        for _, found in ReadingPass("texts", sources, runner).map(look, sources):
-            for key, row in found:
-                rows.setdefault(key, row)
-            if len(rows) == len(wanted):
+        for _, pairs in ReadingPass("texts", sources, runner).map(look, sources):
+            for key, value in pairs:
+                found.setdefault(key, value)
+            if len(found) == len(wanted):
                 break
-    return rows
+    return found
 
 
 # Values of columns of some documents, looked up by document number.

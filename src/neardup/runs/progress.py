@@ -23,9 +23,6 @@ Progress = Report | bool
 # Check for cancellation, called between two blocks of work.
 _ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: None)
 
-# Id of the current thread's job.
-_JOB: ContextVar[str] = ContextVar("job", default="-")
-
 # Stages that count bytes; others count documents, pairs, bands and the like.
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
 
@@ -75,41 +72,18 @@ def may_go_on() -> None:
     _ASKED.get()()
 
 
-@contextmanager
-def as_job(identifier: str) -> Iterator[None]:
-    """Add a job's id to this thread's log records."""
-    # Without a token: a generator may be closed by another thread than its first.
-    before = _JOB.get()
-    log_as(identifier)
-    try:
-        yield
-    finally:
-        log_as(before)
-
-
-def log_as(identifier: str) -> None:
-    """Set the job's id of this thread's log records."""
-    _JOB.set(identifier)
-
-
-def current_job() -> str:
-    """Return this thread's job id, ``-`` outside of jobs."""
-    return _JOB.get()
-
-
 def job_logger(name: str) -> logging.Logger:
-    """Return a logger that adds the job's id as ``job``.
+    """Return a logger of messages that may name options, in Python's spelling.
 
-    Options in a message have their names in Python; ``in_both`` is the message with the names in
-    Python and on the command line.
+    ``in_both`` of a record is the message with the names in Python and on the command line.
     """
     logger = logging.getLogger(name)
-    logger.addFilter(_note_job)
+    logger.addFilter(_choose_spelling)
     return logger
 
 
-def _note_job(record: logging.LogRecord) -> bool:
-    record.job, said = current_job(), record.getMessage()
+def _choose_spelling(record: logging.LogRecord) -> bool:
+    said = record.getMessage()
     if in_python(said) != said:
         record.in_both, record.msg, record.args = said, in_python(said), None
     return True

@@ -13,7 +13,7 @@ import weakref
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from threading import Lock, local
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from neardup.options.groups import WorkerOptions
-from neardup.runs.progress import Display, Progress, Report, as_job, current_job, job_logger, log_as
+from neardup.runs.progress import Display, Progress, Report, job_logger
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -117,34 +117,27 @@ class Runner:
     ``workers`` are threads, at least 1; None is one per core that this process may use.
     ``progress`` True shows progress within the runner's ``with`` block; a function is called with a
     stage's name, the work done so far, and the total if it is known. A display is used as it is;
-    its owner starts it. The id of the job in the log begins with ``job``, the name of its command.
+    its owner starts it.
     """
 
     def __init__(
         self,
         workers: int | None = None,
         progress: Display | Progress | None = None,
-        job: str = "job",
     ) -> None:
         self.workers = count_workers(workers)
-        # A part of a job logs under the job's id.
-        is_part = current_job() != "-"
-        self.job = current_job() if is_part else f"{job}-{os.urandom(4).hex()}"
         self._seconds: dict[str, float] = {}
         given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
-        self._logging = ExitStack()
         self._report: Report | None = self._display or given or None
 
     def __enter__(self) -> Runner:
         if self._own_display is not None:
             self._own_display.__enter__()
-        self._logging.enter_context(as_job(self.job))
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._logging.close()
         if self._own_display is not None:
             self._own_display.__exit__(*raised)
 
@@ -155,24 +148,23 @@ class Runner:
         Yields a function that takes counts by keyword, for the log.
         """
         counts: dict[str, object] = {}
-        with as_job(self.job):
-            _log.info("%s: begins", name)
-            start = time.perf_counter()
-            if self._display is not None:
-                self._display.begin(name)
-            try:
-                yield counts.update
-            finally:
+        _log.info("%s: begins", name)
+        start = time.perf_counter()
+        if self._display is not None:
+            self._display.begin(name)
+        try:
+            yield counts.update
+        finally:
+            elapsed = time.perf_counter() - start
+            if elapsed > _BRIEF:
+                release_memory()
                 elapsed = time.perf_counter() - start
-                if elapsed > _BRIEF:
-                    release_memory()
-                    elapsed = time.perf_counter() - start
-                self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
-            if self._display is not None:
-                self._display.end(name)
-            if _log.isEnabledFor(logging.INFO):
-                listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
-                _log.info("%s: ends after %.3f s%s", name, elapsed, listed)
+            self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
+        if self._display is not None:
+            self._display.end(name)
+        if _log.isEnabledFor(logging.INFO):
+            listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())
+            _log.info("%s: ends after %.3f s%s", name, elapsed, listed)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -191,7 +183,7 @@ class Runner:
         Threads work and log as for ``map_ordered``. With a ``stage``, each item in turn completes
         its work up to one of ``ends``.
         """
-        results = map_ordered(function, items, self.workers, self.job)
+        results = map_ordered(function, items, self.workers)
         return results if stage is None else self._reported(results, stage, ends)
 
     def _reported(self, results: Iterator[R], stage: str, ends: Sequence[int]) -> Iterator[R]:
@@ -376,15 +368,12 @@ class _Crew(NamedTuple):
 _of_thread = local()
 
 
-def map_ordered(
-    function: Callable[[T], R], items: Iterable[T], workers: int, job: str = "-"
-) -> Iterator[R]:
+def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
     """Apply a function in threads and yield ordered results.
 
     Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
     most two items per worker are running or waiting, which bounds memory. When the consumer stops
-    early or an item fails, waiting items are dropped and running ones awaited. Threads log under
-    the id of ``job``.
+    early or an item fails, waiting items are dropped and running ones awaited.
 
     A nested call, within a function or an item source of another map, starts no threads: idle
     threads of the outer map help.
@@ -400,7 +389,6 @@ def map_ordered(
         return
 
     def begin() -> None:
-        log_as(job)
         _of_thread.crew = crew
 
     def joined(items: Iterator[Any]) -> Iterator[Any]:

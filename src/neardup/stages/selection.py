@@ -177,7 +177,7 @@ class Selection(Result):
         folder = target_of(path)
         check_apart(folder, origins_of(self._documents.sources, self._other.sources))
         with (
-            Runner(self.summary["workers"], progress, "write") as runner,
+            Runner(self.summary["workers"], progress) as runner,
             new_output(folder, overwrite=overwrite) as new,
         ):
             digests: dict[str, str] = {}

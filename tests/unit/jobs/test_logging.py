@@ -65,39 +65,6 @@ def test_jobs__ends_of_stages(caplog, name):
     assert [message for message in messages(caplog) if "ends" in message] == expected
 
 
-def jobs_of(caplog):
-    """Give the ids of jobs in the log, in the order in which they begin, and clear it."""
-    ids = list(dict.fromkeys(record.job for record in caplog.records))
-    caplog.clear()
-    return ids
-
-
-def test_records__have_the_id_of_their_job(caplog, tmp_path):
-    """One from the first record to the last, by kind and job; what waits is of it, too."""
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"text": "a b c d e f g h"}\n' * 3)
-    caplog.set_level(logging.DEBUG, "neardup")
-    ids = []
-    index = neardup.DocumentIndex.create(tmp_path / "idx", text=neardup.TextOptions(ngram=1))
-    for kind, call in (
-        ("dedup", lambda: neardup.deduplicate(path, audit=1)),
-        ("dedup", lambda: neardup.deduplicate(path, audit=1)),
-        ("pairs", lambda: neardup.find_pairs(path, run=neardup.RunOptions(workers=2))),
-        ("index-add", lambda: index.add(path)),
-        ("search", lambda: index.search(path)),
-        ("cut", lambda: neardup.cut(path, min_tokens=3)),
-        ("align", lambda: neardup.align(path, min_tokens=3)),
-        ("sketch", lambda: neardup.sketch(path)),
-        ("compare", lambda: neardup.compare("a b c d", "a b c e")),
-    ):
-        call()
-        assert len(caplog.records) > 1
-        [of_call] = jobs_of(caplog)
-        assert re.fullmatch(f"{kind}-[0-9a-f]{{8}}", of_call)
-        ids.append(of_call)
-    assert len(set(ids)) == len(ids)
-
-
 @pytest.mark.slow
 def test_logging__says_nothing_unless_it_is_configured():
     code = f"import neardup; neardup.deduplicate({TEXTS})"

@@ -232,7 +232,7 @@ def cut(
     sources = rows_where(resolve_inputs(data, options), options.where)
     resolve = partial(resolve_inputs, options=options)
     others = None if against is None else resolve_other(against, resolve, options.tokenizer)
-    with open_engine(run, "cut", [*sources, *(others or ())]) as engine:
+    with open_engine(run, [*sources, *(others or ())]) as engine:
         return with_warning(cut_sources(engine, sources, others, plan))
 
 

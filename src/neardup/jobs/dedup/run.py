@@ -508,7 +508,7 @@ def deduplicate(
         index = index_among(against, options.tokenizer, may_be_new=add)
     job = DedupJob(options, resolve_inputs, data, None if index else against, index=index)
     with (
-        open_engine(run, "dedup", job.sources, options, job.whole) as engine,
+        open_engine(run, job.sources, options, job.whole) as engine,
         job.opened(engine) as other,
     ):
         result = job.run(engine, other)

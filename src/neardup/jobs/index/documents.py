@@ -312,7 +312,7 @@ class DocumentIndex(Index[DocumentHandle]):
         """
         options = merge(DocumentSearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
-        with open_engine(run, "search", sources) as engine:
+        with open_engine(run, sources) as engine:
             index = self._handle.share(self._view())
             result = search_documents(engine, index, sources, options, with_columns=with_columns)
         return with_warning(result)

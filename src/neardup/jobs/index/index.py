@@ -197,7 +197,7 @@ class Index(Generic[H]):
         """
         options = merge(_AddOptions, locals())
         reading = options.part(ReadingOptions)
-        with open_runner(run, "index-add") as runner:
+        with open_runner(run) as runner:
             sources = rows_where(resolve_inputs(data, reading), options.where)
             self._settle(runner)
             result = add(self._handle, sources, reading, runner)
@@ -227,7 +227,7 @@ class Index(Generic[H]):
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
         """Rewrite the index without removed documents, in few segments."""
-        with open_runner(run, "index-compact") as runner:
+        with open_runner(run) as runner:
             self._settle(runner)
             return self._handle.compact(runner)
 

@@ -176,7 +176,7 @@ class PassageIndex(Index[PassageHandle]):
         """
         options = merge(SearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
-        with open_engine(run, "search", sources) as engine:
+        with open_engine(run, sources) as engine:
             index = self._handle.share(self._handle.view(engine.runner))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)

@@ -180,7 +180,7 @@ def find_pairs(
 def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
     job = PairJob(options, resolve_inputs, data, against)
     sources = [*job.left, *(job.right or ())]
-    with open_engine(run, "pairs", sources, options) as engine:
+    with open_engine(run, sources, options) as engine:
         return job.run(engine)
 
 
