@@ -212,7 +212,7 @@ def test_add__repeated_ids(fails, index):
 def test_remove__unknown_ids(run, fails, here, index):
     message = "the index has no document 'x'; nothing was removed"
     fails("index", "remove", "idx", "a", "x", error=message)
-    message = "the index has no document 'x' and another one; nothing was removed"
+    message = "the index has no document 'x' and 1 more; nothing was removed"
     fails("index", "remove", "idx", "a", "x", "y", error=message)
     fails(
         "index", "remove", "idx", "--ids", "none.txt", error="none.txt: No such file or directory"

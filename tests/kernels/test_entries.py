@@ -112,11 +112,6 @@ def test_find__by_definition(seed):
         if ok and any(int(flat[start]) >> 32 <= key for key in own) and stop > start
     }
     assert set(pages) <= may_have
-    for number, own in enumerate(lists):
-        for key in (0, LARGEST, keys[0][number], *(key for key, _ in own[:3])):
-            expected = sum(found == key for found, _ in own)
-            checked = np.ones(len(bounds) - 1, np.bool_)
-            assert buckets.count_key(key, number, made[1], flat, bounds, checked) == expected
 
 
 def test_find__a_key_in_many_pages():
@@ -145,17 +140,3 @@ def test_find__beyond_the_room():
     assert (n_unchecked, unchecked) == (9, [0, 1, 2, 4])
     pairs, _, n_found, _ = find(made, [[1]], [True], room_found=7)
     assert (n_found, len(pairs)) == (10 * PAGE, 7)
-
-
-def test_count_key__names_the_first_page_to_check():
-    made = make([[(1, n) for n in range(3 * PAGE)], [(7, 1)]])
-    flat, lists, bounds = made
-    is_checked = np.zeros(4, np.bool_)
-    for page in range(3):
-        found = buckets.count_key(1, 0, lists, flat, bounds, is_checked)
-        assert found == -1 - page
-        is_checked[page] = True
-    assert buckets.count_key(1, 0, lists, flat, bounds, is_checked) == 3 * PAGE
-    assert buckets.count_key(8, 1, lists, flat, bounds, is_checked) == -4
-    # Before the first entry there is nothing to look at.
-    assert buckets.count_key(6, 1, lists, flat, bounds, is_checked) == 0

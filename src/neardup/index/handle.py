@@ -107,9 +107,7 @@ class IndexHandle(ABC, Generic[V]):
     def without(self, index: V, ids: pa.Array, runner: Runner) -> V:
         """Return an index without the documents of some ids, within ``changing``."""
         found = index.rows_of_ids(ids)
-        return (
-            self._view_of(index.without(found), runner) if any(len(r) for _, r in found) else index
-        )
+        return self._open(index.without(found), runner) if any(len(r) for _, r in found) else index
 
     def _after_removal(
         self, index: V, after: Contents, ids: pa.Array, *, deny: bool
@@ -144,8 +142,16 @@ class IndexHandle(ABC, Generic[V]):
         if seen is not None and not self.database.has_changed(seen.contents):
             return seen
         with self._lock:
-            # Unless another thread has looked meanwhile.
-            return self._look(runner) if self._seen is seen else self.view(runner)
+            while True:
+                contents = self.database.read()
+                try:
+                    self._seen = self._open(contents, runner)
+                except (IndexFormatError, ReadError):
+                    # A writer may have removed files meanwhile.
+                    if self.database.read() is contents:
+                        raise
+                else:
+                    return self._seen
 
     def share(self, index: V) -> SharedIndex[V]:
         """Return a state of this index for tasks in other processes."""
@@ -164,40 +170,25 @@ class IndexHandle(ABC, Generic[V]):
             with self.database.writing(self.timeout):
                 before = self.database.read()
                 try:
-                    yield self._view_of(before, runner)
+                    yield self._open(before, runner)
                 except BaseException:
                     with contextlib.suppress(NeardupError):
                         if not self.database.has_tried:
                             self.database.remove_orphans(before.manifest)
                     raise
         finally:
-            self._forget_view()
+            # With the lock, so that a thread that looked at the state before cannot be late.
+            with self._lock:
+                self._seen = None
 
-    def _forget_view(self) -> None:
-        # With the lock, so that a thread that looked at the state before cannot be late.
-        with self._lock:
-            self._seen = None
-
-    def _look(self, runner: Runner) -> V:
-        """Open the committed state, again if a writer removes files."""
-        while True:
-            contents = self.database.read()
-            try:
-                self._seen = self._open(contents, runner)
-            except (IndexFormatError, ReadError):
-                if self.database.read() is contents:
-                    raise
-            else:
-                return self._seen
-
-    def _view_of(self, contents: Contents, runner: Runner) -> V:
+    def _open(self, contents: Contents, runner: Runner) -> V:
         with self._lock:
             seen = self._seen
             if seen is not None and seen.contents is contents:
                 return seen
-            return self._open(contents, runner)
+            return self._open_anew(contents, runner)
 
-    def _open(self, contents: Contents, runner: Runner) -> V:
+    def _open_anew(self, contents: Contents, runner: Runner) -> V:
         manifest = contents.manifest
         check_kind(self.folder, manifest, self.kind)
         try:

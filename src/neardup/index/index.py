@@ -389,9 +389,7 @@ def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) ->
         is_missing[queries] = False
     missing = wanted.filter(pa.array(is_missing))
     if len(missing):
-        others = {1: "", 2: " and another one"}.get(
-            len(missing), f" and {len(missing) - 1:,} others"
-        )
+        others = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
 

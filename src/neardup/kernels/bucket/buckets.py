@@ -362,34 +362,3 @@ def find_entries(
             n_found += 1
             place += 1
     return n_found, n_unchecked
-
-
-@kernel
-def count_key(
-    key: int,
-    number: int,
-    lists: Lists,
-    entries: ConstUint64s,
-    page_bounds: ConstInt64s,
-    is_checked: ConstBools,
-) -> Int:
-    """Count a key's entries, ``-1-p`` if page p is unchecked."""
-    starts, page_starts, fences = lists
-    if starts[number] == starts[number + 1]:
-        return np.int64(0)
-    low = np.uint64(key) << _32
-    stop = first_at_least(fences, page_starts[number], page_starts[number + 1], low)
-    first = max(stop - 1, page_starts[number])
-    while stop < page_starts[number + 1] and fences[stop] <= low | _LOW32:
-        stop += 1
-    for page in range(first, stop):
-        if not is_checked[page]:
-            return -1 - page
-    if first == stop:
-        return np.int64(0)
-    end = page_bounds[stop]
-    place = first_at_least(entries, page_bounds[first], end, low)
-    n = np.int64(0)
-    while place + n < end and entries[place + n] <= low | _LOW32:
-        n += 1
-    return n

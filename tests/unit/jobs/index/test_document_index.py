@@ -217,7 +217,7 @@ def test_insertion__of_nothing_lets_go_of_the_lock(new):
     assert index.commit() == 0
 
 
-def test_commit__others_wait_for_it(new, monkeypatch):
+def test_commit__others_see_it_at_once(new, monkeypatch):
     """What was inserted is not gone in the moment of the commit."""
     index = new()
     index.insert("a", TEXTS[0])
@@ -226,16 +226,16 @@ def test_commit__others_wait_for_it(new, monkeypatch):
     index.insert("b", TEXTS[0])
     found = []
     thread = threading.Thread(target=lambda: found.extend(index.query(TEXTS[0])))
-    forget = index._handle._forget_view
+    database = index._handle.database
+    commit = database.commit
 
-    def look_first():
+    def look_at_once(after):
+        commit(after)
         thread.start()
-        thread.join(timeout=0.2)
-        forget()
+        thread.join()
 
-    monkeypatch.setattr(index._handle, "_forget_view", look_first)
-    index.commit()
-    thread.join()
+    monkeypatch.setattr(database, "commit", look_at_once)
+    assert index.commit() == 1
     assert [match.id for match in found] == ["a", "b"]
 
 

@@ -108,8 +108,8 @@ def test_remove__unknown_ids(index):
     before = tree(index.folder)
     for ids, message in (
         (["lake", "bog"], "no document 'bog'; nothing was removed"),
-        (["lake", "a", "b"], "no document 'a' and another one; nothing"),
-        (["c", "a", "b"], "no document 'a' and 2 others; nothing"),
+        (["lake", "a", "b"], "no document 'a' and 1 more; nothing"),
+        (["c", "a", "b"], "no document 'a' and 2 more; nothing"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             index.remove(ids)
