@@ -11,19 +11,17 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.files.streams import COMPRESSIONS, suffix_below
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.tables import Bytes
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
     """Return whether bytes are valid UTF-8, checked by Arrow."""
-    import pyarrow as pa
-
     bounds = pa.py_buffer(np.array([0, len(data)]))
     text = pa.Array.from_buffers(pa.large_string(), 1, [None, bounds, pa.py_buffer(data)])
     try:
@@ -133,9 +131,6 @@ def language_of_file(name: str) -> int:
 
 def languages_of_ids(ids: pa.Array) -> Bytes:
     """Return the languages of indexed documents by their ids."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = pc.utf8_lower(ids.cast(pa.large_string()))
     names = pc.replace_substring_regex(names, f"({_COMPRESSIONS})?(:[0-9]+)?$", "")
     endings = pc.replace_substring_regex(names, r"(?s)^.*(\.[^./]+)$", r"\1")

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, in_python
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Buffer, Destination
 
@@ -94,8 +94,6 @@ class ParsedRows:
 
 def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
     """Combine several ranking columns into a structure, or return one."""
-    import pyarrow as pa
-
     if len(columns) < 2:
         return next(iter(columns), None)
     return pa.StructArray.from_arrays(columns, [str(number) for number in range(len(columns))])
@@ -118,9 +116,6 @@ def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
     """
     if len(columns) == 1:
         return columns[0]
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     from neardup.files.cuts import SEPARATOR
 
     # Together they may be too long for 32-bit offsets.
@@ -165,16 +160,11 @@ class Problems:
 
     def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
         """Insert nulls for bad rows missing in ``rows``, listing them."""
-        import pyarrow as pa
-
         places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
         return self._listed(rows, lambda array: array.take(places))
 
     def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
         """Make the bad rows null and list them."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         bad = pa.array(self.bad)
         return self._listed(rows, lambda each: pc.if_else(bad, pa.scalar(None, each.type), each))
 
@@ -363,9 +353,6 @@ class Source(ABC):
 
     def default_ids(self, numbers: Int64s) -> pa.Array:
         """Return default ids, made of file name and row number."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.is_one_row:
             return pa.array([self.name] * len(numbers), pa.large_string())
         rows = pa.array(numbers).cast(pa.large_string())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.documents import check_unique, common_id_type
@@ -15,10 +16,6 @@ from neardup.files.rows import DEFAULT_ID, ColumnNames, Source, columns_of_order
 from neardup.reading.sign import ReadingPlan, numbers_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 # Default ids that are made at a time.
 _IDS_AT_A_TIME = 1 << 20
@@ -39,15 +36,11 @@ class IdColumn:
         return cls(ids.type, lambda: [ids])
 
     def __iter__(self) -> Iterator[pa.Array]:
-        import pyarrow as pa
-
         for ids in self._read():
             is_null = ids.null_count == len(ids)
             yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
 
     def __reduce__(self) -> tuple[Callable[[pa.Array], IdColumn], tuple[pa.Array]]:
-        import pyarrow as pa
-
         return IdColumn.of, (pa.concat_arrays([pa.array([], self.kind), *self]),)
 
 
@@ -80,8 +73,6 @@ class Catalogue:
     @classmethod
     def of_none(cls) -> Catalogue:
         """Return a collection without documents."""
-        import pyarrow as pa
-
         from neardup.files.memory import MemorySource
 
         ids = pa.array([], pa.large_string())
@@ -146,8 +137,6 @@ class Catalogue:
 
     def default_ids(self, documents: Int64s) -> pa.Array:
         """Return default ids of documents, whose numbers ascend."""
-        import pyarrow as pa
-
         parts = [pa.array([], self.id_type)]
         bounds = np.searchsorted(documents, self.source_starts)
         for source in np.flatnonzero(np.diff(bounds)).tolist():
@@ -162,8 +151,6 @@ class Catalogue:
 
     def document_files(self, documents: Int64s) -> pa.Array:
         """Return the documents' source names, null without a source."""
-        import pyarrow as pa
-
         indices = np.searchsorted(self.source_starts, documents, side="right") - 1
         names = pa.array([source.name for source in self.sources], pa.string())
         return names.take(pa.array(indices, mask=indices < 0))
@@ -173,8 +160,6 @@ class Catalogue:
 
         Positions in an index change with it.
         """
-        import pyarrow as pa
-
         if not all(source.has_lasting_rows for source in self.sources) or not self.sources:
             return pa.nulls(len(documents), pa.string()), pa.nulls(len(documents), pa.int64())
         is_of_none = documents < self.source_starts[0]
@@ -195,8 +180,6 @@ def make_catalogue(
     sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches
 ) -> Catalogue:
     """Make a collection's catalogue, and check its ids."""
-    import pyarrow as pa
-
     columns = plan.columns
     counts: Int64s = np.zeros(len(sources), np.int64)
     numbers, n_tokens, lengths, order = [], [], [], []
@@ -245,8 +228,6 @@ class IdLookup:
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
-        import pyarrow as pa
-
         self._catalogue = catalogue
         self._slices: Iterator[tuple[int, pa.Array]] = iter(())
         self._first, self._ids = 0, pa.array([], catalogue.id_type)
@@ -257,8 +238,6 @@ class IdLookup:
 
     def take(self, documents: Int64s) -> pa.Array:
         """Return the ids of some documents, whose numbers ascend."""
-        import pyarrow as pa
-
         if self._catalogue.ids is None:
             return self._catalogue.default_ids(documents)
         parts = [self._ids.slice(0, 0)]
@@ -335,9 +314,6 @@ class KeepPolicy:
 
 
 def _ranks_by(key: KeepKey, lengths: Int64s | None, columns: Mapping[str, pa.Array]) -> Int64s:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if key.column is None:
         assert lengths is not None
         return -lengths if key.rule == "longest" else lengths
@@ -400,8 +376,6 @@ def join_order_columns(parts: list[pa.Array], names: Sequence[str]) -> pa.Array:
 
 
 def _join_column(parts: list[pa.Array], name: str) -> pa.Array:
-    import pyarrow as pa
-
     if not parts:
         # No file has any rows.
         return pa.nulls(0, pa.int64())

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import ReadError
 from neardup.files.arrowcolumns import joined
@@ -35,8 +36,6 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.streams import Destination
 
 _FIRST_SLOTS = 1 << 12
@@ -243,8 +242,6 @@ Change = Callable[[RowBlock, slice], RowBlock]
 
 def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     """Return the changed kept documents, in input order."""
-    import pyarrow as pa
-
     stays = stays & documents.is_document
     tables = []
     for source, start, stop in documents.ranges():

@@ -10,6 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import plain_array
@@ -52,8 +54,6 @@ from neardup.text.weighting import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.inputs import Inputs
     from neardup.matching.buckets import Banding
 
@@ -175,8 +175,6 @@ def listed(
     columns: Mapping[str, Any] | None = None,
 ) -> ListedBlock:
     """Return a parsed block's documents, with more ``columns`` and ``rows`` of them."""
-    import pyarrow as pa
-
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     offsets = Texts.from_arrow(parsed.text).offsets
     optional = {
@@ -241,8 +239,6 @@ def sign_block(
 
 def text_lengths(texts: pa.Array) -> Int64s:
     """Return text lengths in characters, 0 for null."""
-    import pyarrow.compute as pc
-
     lengths: Int64s = pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64)
     return lengths
 
@@ -339,9 +335,6 @@ def _text_of(values: pa.Array, name: str) -> pa.Array:
     Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
     and NaN are missing.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_nested(values.type) or pa.types.is_large_binary(values.type):
         message = (
             f"column {name!r} holds {values.type} values; blocking needs strings, numbers, dates "
@@ -502,15 +495,11 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> Any:
 
 def filter_column(filters: Filters) -> pa.Array:
     """Return filters as lists of words."""
-    import pyarrow as pa
-
     return pa.LargeListArray.from_arrays(pa.array(filters.offsets), pa.array(filters.words))
 
 
 def take_filters(filters: Filters, rows: Int64s) -> Filters:
     """Return the filters of some documents."""
-    import pyarrow as pa
-
     taken = filter_column(filters).take(pa.array(rows))
     return Filters(taken.values.to_numpy(), taken.offsets.to_numpy(), filters.sizes[rows])
 

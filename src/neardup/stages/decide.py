@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import (
     Columns,
@@ -54,9 +55,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -395,8 +393,6 @@ def exchange_candidates(read: Read, partitions: Partitions, n_bands: int) -> Exc
 
 
 def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
-    import pyarrow as pa
-
     keys = keys_of(batch, n_bands, rows)
     columns = {"keys": pa.FixedSizeListArray.from_arrays(pa.array(keys.ravel()), n_bands)}
     filters = filters_of(batch)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.destinations import Target, recover, target_of
@@ -31,9 +32,6 @@ from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
 from neardup.stages.tables import ReadCollection, open_written
 from neardup.tables import Bools, Int64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Side = Literal["kept", "removed"]
 

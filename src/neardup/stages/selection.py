@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.engine.engine import Change, Engine
 from neardup.engine.threads import ThreadEngine
@@ -32,9 +34,6 @@ from neardup.runs.runner import Runner, peak_memory_bytes
 from neardup.runs.work import IN_MEMORY
 from neardup.tables import Assignment, Bools, Int64s
 from neardup.text.shingles import shingle_scheme
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def list_documents(
@@ -119,8 +118,6 @@ class Selection(Result):
     @property
     def skipped(self) -> pa.Table:
         """Bad rows skipped by ``on_error="skip"``: file, row, reason."""
-        import pyarrow as pa
-
         types = pa.string(), pa.int64(), pa.string()
         columns = list(zip(*self._documents.skipped, strict=True)) or [()] * len(types)
         arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
@@ -233,7 +230,6 @@ def in_batches(
 
     Documents are selected where the mask equals ``wanted``; it is not copied.
     """
-    import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(documents), ROWS_AT_ONCE):
@@ -257,8 +253,6 @@ class KeeperIds:
     def __init__(
         self, own: Catalogue, other: Catalogue, keepers: Int64s, *, shares_ids: bool = False
     ) -> None:
-        import pyarrow as pa
-
         self._numbers = np.unique(keepers[keepers >= 0])
         n_of_other = int(np.searchsorted(self._numbers, len(other)))
         own_ids = IdLookup(own).take(self._numbers[n_of_other:] - len(other))
@@ -272,16 +266,11 @@ class KeeperIds:
 
     def take(self, keepers: Int64s) -> pa.Array:
         """Return the ids of keepers."""
-        import pyarrow as pa
-
         return self._ids.take(pa.array(np.searchsorted(self._numbers, keepers)))
 
 
 def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
     """Return prefixed ids, None if no prefix is needed."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = as_text(ids)
     taken = [names.slice(0, 0)]
     if len(names):
