@@ -10,13 +10,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, cast, get_args, get_type_hints
+from typing import Any, Self, cast, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
+import pyarrow.compute as pc
 
 Uint64s = npt.NDArray[np.uint64]
 Uint32s = npt.NDArray[np.uint32]
@@ -67,8 +66,6 @@ class Rows:
 
     def to_batch(self) -> pa.RecordBatch:
         """Return the rows as an Arrow batch."""
-        import pyarrow as pa
-
         return pa.RecordBatch.from_pydict(vars(self))
 
     @classmethod
@@ -159,8 +156,6 @@ class Texts:
 
     def to_arrow(self) -> pa.Array:
         """Return an Arrow large_string array that shares the texts' memory."""
-        import pyarrow as pa
-
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
@@ -169,9 +164,6 @@ class Texts:
 
         Parts ascend by document and position, and do not overlap. ``stops`` are exclusive.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         base = self.offsets[documents]
         # Every second piece lies between two parts.
         edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
@@ -185,8 +177,6 @@ class Texts:
     @classmethod
     def joined(cls, *parts: Texts) -> Texts:
         """Join parts in order if all parts have languages."""
-        import pyarrow as pa
-
         batches = [pa.RecordBatch.from_pydict(part.columns()) for part in parts]
         return cls.of_columns(pa.concat_batches(batches))
 
@@ -209,8 +199,6 @@ class Texts:
 
 def with_wide_offsets(strings: pa.Array) -> pa.Array:
     """Return strings as Arrow's type with wide offsets."""
-    import pyarrow as pa
-
     return strings.cast(pa.large_string())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.files.rows import RowBlock, Source
 from neardup.reading.catalogue import Catalogue
@@ -34,8 +35,6 @@ from neardup.tables import AnyArray, Bools, Int64s, ShingleSets, Texts, Weighted
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.streams import Destination
     from neardup.index.index import SharedFolder
     from neardup.options.choices import OutputFormat
@@ -94,8 +93,6 @@ class Partition:
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows, in a new pass per call."""
-        import pyarrow as pa
-
         for batch in self.shuffle.read(self.start, n_partitions=self.stop - self.start):
             for name, values in self.columns.items():
                 values = values[numbers_of(batch, DOCUMENT)]
@@ -261,8 +258,6 @@ Pick = Callable[["pa.RecordBatch", Int64s], "pa.RecordBatch"]
 
 def pick_placed(pick: Pick, batch: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
     """Pick rows of placed documents, with positions as first column."""
-    import pyarrow as pa
-
     rows = np.flatnonzero(places >= 0)
     rows = rows[np.argsort(places[rows])]
     picked = pick(batch, rows)
@@ -291,8 +286,6 @@ class DocumentPartition:
 
     def rows_by_place(self) -> pa.RecordBatch | None:
         """Return the picked rows in order of position, or None."""
-        import pyarrow as pa
-
         batches = list(self.rows())
         if not batches:
             return None
@@ -327,8 +320,6 @@ def read_sets_of(
     texts: Shuffle, partition: int, reading: ReadingPlan, places: Int64s, n_tokens: Int64s
 ) -> ShingleSets | WeightedSets:
     """Make the compared sets of a partition's documents."""
-    import pyarrow as pa
-
     collector = SetCollector(n_tokens, reading)
 
     def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import (
     DOCUMENT,
@@ -65,8 +66,6 @@ from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets, cut_
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.rows import RowBlock, Source
     from neardup.files.streams import Destination
     from neardup.index.index import SharedFolder
@@ -254,8 +253,6 @@ class _BlockRows:
         return np.bincount(own, minlength=n_sources).tolist() if own else [0] * n_sources
 
     def sort(self, rows: pa.RecordBatch | None) -> Sorted:
-        import pyarrow as pa
-
         assert rows is not None
         if self._route is None:
             return rows, np.zeros(len(rows), np.int64)
@@ -269,8 +266,6 @@ class _BlockRows:
         self, block: list[int], rows: pa.RecordBatch, partitions: Int64s, text_bytes: int
     ) -> None:
         """Add a block's sorted rows, with documents numbered from 0."""
-        import pyarrow as pa
-
         place = rows.schema.get_field_index(DOCUMENT)
         if place >= 0:
             documents = pa.array(numbers_of(rows, DOCUMENT) + self._n_documents)
@@ -449,8 +444,6 @@ class _ThreadExchanged(Exchanged):
         return replace(self, texts=self._exchange_texts(are_wanted))
 
     def _exchange_texts(self, are_wanted: Bools) -> Shuffle:
-        import pyarrow as pa
-
         workspace, catalogues = self.read.engine.workspace, self.read.catalogues
         shuffle = Shuffle(
             "texts",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
@@ -35,9 +36,6 @@ from neardup.stages.selection import (
 )
 from neardup.tables import Bools, Int64s
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 class DropResult(Selection):
     """Kept documents, and documents removed because a table names them."""
@@ -59,8 +57,6 @@ class DropResult(Selection):
         return self._removed_rows(np.flatnonzero(~self._stays))
 
     def _removed_rows(self, gone: Int64s) -> pa.Table:
-        import pyarrow as pa
-
         return pa.table(
             {
                 "id": self._ids.take(gone),
@@ -81,8 +77,6 @@ class NamedIds:
     """Distinct ids in a table, or in lines of text."""
 
     def __init__(self, named_in: str, column: str | None) -> None:
-        import pyarrow as pa
-
         sources = resolve_tables(named_in, options=InputOptions(document="line"))
         if column is not None and all(isinstance(each, TextLinesSource) for each in sources):
             message = (
@@ -103,8 +97,6 @@ class NamedIds:
 
     def meet(self, ids: pa.Array, is_document: Bools) -> Bools:
         """Return a mask of the named documents, and record them."""
-        import pyarrow as pa
-
         # A skipped row has no id.
         places = self._table.find(ids.filter(pa.array(is_document)))
         self._is_met[places[places >= 0]] = True
@@ -120,8 +112,6 @@ class NamedIds:
 
 def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
     """Return an id column as strings, also for integer ids."""
-    import pyarrow as pa
-
     try:
         found = block.parse(ColumnNames(column, text_option="column")).text
     except InvalidInputError:

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup.errors import ReadError
 from neardup.tables import AnyArray, Int64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.runs.work import WorkFolder, Workspace
 
 # Name of the file of each task.
@@ -40,8 +39,6 @@ class _NewFile:
     """
 
     def __init__(self, work: WorkFolder, task: str, compression: str | None) -> None:
-        import pyarrow as pa
-
         self._options = pa.ipc.IpcWriteOptions(compression=compression)
         with ExitStack() as stack:
             self.files = stack.enter_context(work.task(task))
@@ -52,8 +49,6 @@ class _NewFile:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch to the file."""
-        import pyarrow as pa
-
         with (
             _named(self._path),
             pa.ipc.new_stream(self.sink, batch.schema, options=self._options) as stream,
@@ -75,8 +70,6 @@ def _read_batches(
 
     ``start`` and ``stop`` are batch boundaries in bytes. ``is_wanted`` tests the first column.
     """
-    import pyarrow as pa
-
     first_column = pa.ipc.IpcReadOptions(included_fields=[0])
     try:
         end = path.stat().st_size if stop is None else stop
@@ -274,8 +267,6 @@ class Shuffle:
         return self._file
 
     def _write_waiting(self, file: _NewFile) -> None:
-        import pyarrow as pa
-
         places = [file.sink.tell()]
         for partition in range(self.n_partitions):
             batches = [

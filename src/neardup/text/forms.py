@@ -9,6 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.kernels.text import folding
 from neardup.kernels.text.folding import (
@@ -27,7 +29,6 @@ from neardup.tables import Bools, Bytes, Int64s, Texts, TokenSpans, Uint64s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    import pyarrow as pa
 
 # Vowels and final consonants that join what precedes to a Hangul syllable.
 _JOINING_JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
@@ -171,8 +172,6 @@ class Normalisation(NormalOptions):
         """Bring texts to the chosen Unicode normalisation form."""
         if self.unicode_form is None:
             return texts
-        import pyarrow.compute as pc
-
         return pc.utf8_normalize(texts, form=self.unicode_form)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
 from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
@@ -25,7 +26,6 @@ from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, 
 from neardup.text.forms import Normalisation, form_texts, token_tables
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 
@@ -122,8 +122,6 @@ class StringTokenizer(Tokenizer):
 
 def folded_texts(texts: Texts, normalisation: Normalisation) -> Texts:
     """Return texts, normalised and folded."""
-    import pyarrow as pa
-
     if normalisation.folds:
         strings = folded_strings(texts, normalisation)
         return Texts.from_arrow(pa.array(strings, pa.large_string()))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import (
     DOCUMENT,
@@ -83,7 +84,6 @@ from neardup.tables import TEXT_COLUMNS, Bools, Int64s, TokenLists
 from neardup.text.weighting import DocumentFrequencies, count_documents, join_frequencies
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.core.broadcast import Broadcast
     from pyspark.rdd import RDD
 
@@ -384,8 +384,6 @@ class _SparkRead(Read):
 
 @sending
 def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     first, columns = next(rows)
     for batch in _numbered(first, rows):
         documents = numbers_of(batch, DOCUMENT) - first
@@ -400,8 +398,6 @@ def _give_rows(rows: Iterator[Any]) -> Iterator[tuple[None, bytes]]:
 
 
 def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
     for row in rows:
         batch = row.found.rows
         assert batch is not None
@@ -415,8 +411,6 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
 
 @sending
 def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     first, documents, groups = next(rows)
     for batch in _numbered(first, rows):
         if not len(batch):
@@ -487,8 +481,6 @@ def _send_by_document(starts: Int64s, rows: Iterator[tuple[Any, bytes]]) -> Iter
 
 @sending
 def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
     first, given = next(rows)
     done = 0
     for row in rows:
@@ -505,8 +497,6 @@ def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[A
 
 def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
     """Process a range of keys kind by kind, in order."""
-    import pyarrow as pa
-
     batches = [from_bytes(data) for _, data in rows]
     if not batches:
         return
@@ -585,8 +575,6 @@ def _send_texts(
     skip_bad: bool,
     tasks: Iterator[Any],
 ) -> Iterator[Any]:
-    import pyarrow as pa
-
     def read(reading: TaskReading, wanted: Wanted, places: Int64s) -> Iterator[Any]:
         for _, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):
             own = places[rows]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import Change, Revisited
 from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, local_workspace
@@ -33,7 +34,6 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -56,8 +56,6 @@ def sending(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[An
 
     @wraps(function)
     def send(*given: Any) -> Iterator[tuple[int, Any]]:
-        import pyarrow as pa
-
         waiting: list[tuple[pa.RecordBatch, Int64s]] = []
         n_bytes = 0
         for batch, partitions in function(*given):
@@ -75,8 +73,6 @@ def sending(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[An
 
 
 def _by_partition(waiting: list[tuple[pa.RecordBatch, Int64s]]) -> Iterator[tuple[int, bytes]]:
-    import pyarrow as pa
-
     if not waiting:
         return
     rows = pa.concat_batches([batch for batch, _ in waiting])
@@ -90,8 +86,6 @@ def _by_partition(waiting: list[tuple[pa.RecordBatch, Int64s]]) -> Iterator[tupl
 
 def to_bytes(batch: pa.RecordBatch) -> bytes:
     """Return a batch as bytes, with only its own rows."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
@@ -101,8 +95,6 @@ def to_bytes(batch: pa.RecordBatch) -> bytes:
 
 def from_bytes(data: bytes) -> pa.RecordBatch:
     """Return the batch that was passed to ``to_bytes``."""
-    import pyarrow as pa
-
     with pa.ipc.open_stream(data) as stream:
         return stream.read_next_batch()
 

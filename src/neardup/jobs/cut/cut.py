@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.documents.other import resolve_other
 from neardup.engine.engine import Change, Engine
@@ -37,9 +38,6 @@ from neardup.stages.selection import (
     write_rows_by,
 )
 from neardup.tables import Bools, CutSpans
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def cut_sources(
@@ -267,8 +265,6 @@ class CutResult(Selection):
         )
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        import pyarrow as pa
-
         schema = self._removed_rows(CutSpans.of_none()).schema
         return {
             "removed.parquet": pa.RecordBatchReader.from_batches(schema, self._removed_batches())
@@ -295,8 +291,6 @@ class CutResult(Selection):
         return self._tables()["removed.parquet"].read_all()
 
     def _removed_rows(self, spans: CutSpans) -> pa.Table:
-        import pyarrow as pa
-
         is_own = spans.kept_documents >= len(self._other)
         columns = {
             "id": self._own_ids.take(spans.documents),

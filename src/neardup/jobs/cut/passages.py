@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Engine, Partition, Read, TaskRows
 from neardup.files.rows import RowBlock, Source
@@ -29,7 +30,6 @@ from neardup.text.tokenizers import Tokenizer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -77,8 +77,6 @@ def _order_of(read: Read, plan: CutJobPlan) -> Int64s:
 
 
 def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
-    import pyarrow as pa
-
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts = Texts.from_arrow(parsed.text, block.language)
     n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
@@ -167,8 +165,6 @@ def _list_tokens(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
 
     If characters may have several tokens, rows mark tokens that begin one.
     """
-    import pyarrow as pa
-
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts, tokenizer = Texts.from_arrow(parsed.text, block.language), reading.shingles.tokenizer
     n_tokens, parts = hash_tokens(texts, tokenizer, with_heads=True)

@@ -9,6 +9,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import Change
 from neardup.files.cuts import Cuts
@@ -21,8 +22,6 @@ from neardup.runs.runner import Runner
 from neardup.tables import Bools, CutSpans, Int64s, Texts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.runs.work import Workspace
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, TaskRows
 from neardup.files.rows import RowBlock, Source
@@ -35,8 +36,6 @@ from neardup.tables import Bools, Bytes, CutSpans, Digests, Int64s, Texts, offse
 from neardup.text.shingles import digest_token_lists, take_ranges
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.runs.work import Workspace
 
 _NEWLINE, _RETURN = 10, 13
@@ -77,8 +76,6 @@ _DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop",
 
 def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     """List units with enough tokens, or runs of three sentences, in characters."""
-    import pyarrow as pa
-
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts, is_run = Texts.from_arrow(parsed.text, block.language), plan.unit == "sentences"
     documents, *edges = split_units(texts, plan.unit)
@@ -178,8 +175,6 @@ class UnitRules:
         self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
     ) -> tuple[list[Repeated], pa.RecordBatch]:
         """Return repeated units, and removed units by document and start."""
-        import pyarrow as pa
-
         if n_passes > 1:
             units = [
                 batch.filter(pa.array(part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number))
@@ -228,8 +223,6 @@ class UnitRules:
 
 def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: str) -> list[Any]:
     """Return columns of rows by document and start, the first two; ``more`` if there."""
-    import pyarrow as pa
-
     listed = list(batches)
     if not listed:
         return [np.empty(0, np.int64) for _ in names]

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.documents.index import (
     Adding,
@@ -51,9 +52,6 @@ from neardup.stages.options import (
 )
 from neardup.stages.selection import KeeperIds
 from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, Int64s, TokenLists
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:

@@ -6,6 +6,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.runs.progress import counted
@@ -19,8 +21,6 @@ from neardup.stages.selection import (
 from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.jobs.explain import ExplainResult
     from neardup.stages.output import ResultOutcome
 
@@ -131,8 +131,6 @@ class DeduplicationResult(Selection):
         return np.flatnonzero(self._documents.is_document)
 
     def _removed_rows(self, gone: Int64s) -> pa.Table:
-        import pyarrow as pa
-
         keepers = self._assignment.keepers[gone]
         similarities = self._assignment.similarities[gone]
         kept_files, kept_rows = self._keeper_places(keepers)
@@ -151,16 +149,12 @@ class DeduplicationResult(Selection):
         )
 
     def _keeper_sides(self, gone: Int64s) -> pa.Array:
-        import pyarrow as pa
-
         if self._kept_in is not None:
             return self._kept_in.take(pa.array(gone)).cast(pa.string())
         keepers = self._assignment.keepers[gone]
         return pa.array(np.where(keepers < len(self._other), "against", "input"), pa.string())
 
     def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
-        import pyarrow as pa
-
         n_other = len(self._other)
         is_own = keepers >= n_other
         # The other collection first, then restored to the given order.
@@ -183,9 +177,6 @@ class DeduplicationResult(Selection):
         return _Clusters(representatives, ids, sizes)
 
     def _cluster_rows(self, clusters: _Clusters, documents: Int64s) -> pa.Table:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         representatives = clusters.representatives[documents]
         goes = ~self._stays[documents]
         ids = self._own_ids.take(documents)
