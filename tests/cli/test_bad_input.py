@@ -141,7 +141,7 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
     ("content", "kind"),
     [
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data, not text; leave it out"),
-        (gzip.compress(GOOD, mtime=0), "compressed with gzip; let its name end in .gz"),
+        (gzip.compress(GOOD, mtime=0), "compressed data, not text; let its name end in .gz"),
         (
             b"PAR1\x15\xff\n",
             "a file of format parquet, not text; read it with --input-format parquet",

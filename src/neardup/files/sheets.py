@@ -25,7 +25,7 @@ from neardup.errors import (
     NeardupError,
     ReadError,
 )
-from neardup.files.arrowcolumns import TableBlock, as_text, column_of
+from neardup.files.arrowcolumns import TableBlock, as_text, cast_column, column_of
 from neardup.files.memory import MemorySource
 from neardup.files.office_documents import OLD_OFFICE, old_office
 from neardup.files.plain import UnreadableFileError
@@ -200,7 +200,7 @@ class _SheetBlock(TableBlock):
         table = self._columns(None)
         for place, name in enumerate(table.column_names):
             if name in names:
-                texts = table.column(place).cast(pa.string())
+                texts = cast_column(table.column(place), pa.field(name, pa.large_string()))
                 texts = pc.fill_null(texts, "") if are_filled else texts
                 table = table.set_column(place, name, texts)
         return self._with(table)
