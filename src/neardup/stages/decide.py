@@ -90,14 +90,8 @@ class NumberedContents:
 
     def n_tokens_of(self, documents: Int64s) -> Int64s:
         """Return the token counts of documents."""
-        n_tokens: Int64s = np.empty(len(documents), np.int64)
-        first = 0
-        for catalogue in self.catalogues:
-            behind = first + len(catalogue.n_tokens)
-            is_here = (documents >= first) & (documents < behind)
-            n_tokens[is_here] = catalogue.n_tokens[documents[is_here] - first]
-            first = behind
-        return n_tokens
+        n_tokens = np.concatenate([each.n_tokens for each in self.catalogues])
+        return n_tokens[documents].astype(np.int64)
 
     def read_comparable(
         self, documents: Int64s, reading: ReadingPlan, runner: Runner
@@ -376,17 +370,6 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
     return np.array(bounds, np.int64)
 
 
-@dataclass(frozen=True)
-class BucketCandidates:
-    """Keys and filters of a partition's documents, in keep order.
-
-    ``keys`` has shape (n, n_bands); ``filters`` may be None.
-    """
-
-    keys: Uint64s
-    filters: Filters | None
-
-
 def exchange_candidates(read: Read, partitions: Partitions, n_bands: int) -> Exchanged:
     """Send keys and filters of all candidates to their partitions."""
     return read.exchange("keys", partial(_pick_candidates, n_bands), partitions)
@@ -402,13 +385,12 @@ def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.Re
     return pa.RecordBatch.from_pydict(columns)
 
 
-def candidates_in(partition: DocumentPartition, n_bands: int) -> BucketCandidates:
-    """Return keys and filters of the documents of a partition."""
+def candidates_in(partition: DocumentPartition, n_bands: int) -> tuple[Uint64s, Filters | None]:
+    """Return keys, of shape (n, n_bands), and filters of the documents of a partition."""
     batch = partition.rows_by_place()
     if batch is None:
-        return BucketCandidates(np.empty((0, n_bands), np.uint64), None)
-    keys = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
-    return BucketCandidates(keys, filters_of(batch))
+        return np.empty((0, n_bands), np.uint64), None
+    return batch.column("keys").flatten().to_numpy().reshape(-1, n_bands), filters_of(batch)
 
 
 # Survivors: contents that share a bucket, or all contents, are compared in keep order.
@@ -447,6 +429,8 @@ def choose_by_buckets(
     with engine.stage("compare"):
         candidates = candidates.with_sets(is_live)
 
+    n_tokens = contents.n_tokens_of(partitions.documents)
+
     def live_in(number: int) -> _Live:
         within = partitions.places(number)
         places = np.flatnonzero(is_live[within]) + within.start
@@ -456,7 +440,7 @@ def choose_by_buckets(
             places,
             documents,
             components[places],
-            contents.n_tokens_of(documents),
+            n_tokens[places],
             contents.count_fixed(documents),
             None if earlier is None else earlier.of_documents(documents),
         )
@@ -473,11 +457,11 @@ def choose_by_buckets(
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
     """Return candidates that may be similar, and their new components."""
     start, components, need_not_meet = partition.facts
-    candidates = candidates_in(partition, plan.banding.bands)
+    keys, filters = candidates_in(partition, plan.banding.bands)
     firsts = sieve_components(
         components,
-        candidates.keys,
-        candidates.filters,
+        keys,
+        filters,
         plan.measure,
         are_fixed=need_not_meet,
         with_fixed=plan.joins_components,
@@ -509,13 +493,13 @@ def _choose_in_partition(
     live: _Live = partition.facts
     if not len(live.documents):
         return Removals.joined([]).as_arrays()
-    keys = candidates_in(partition, plan.banding.bands).keys[live.places - live.start]
+    keys, _ = candidates_in(partition, plan.banding.bands)
 
     def read_some(numbers: Int64s) -> ShingleSets | WeightedSets:
         return partition.read_sets(live.places[numbers], live.n_tokens[numbers])
 
     candidates = CandidateSets(
-        list_full_keys(keys, live.components),
+        list_full_keys(keys[live.places - live.start], live.components),
         live.n_tokens,
         read_some,
         live.n_fixed,

@@ -324,9 +324,9 @@ class _SparkRows(TaskRows):
             made_of = cluster.bring_once(
                 cluster.work(working, placed, keep=(stage, cluster.task_bytes))
             )
-        for (number, *known), data in made_of:
-            made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
-            yield number + 1, [made]
+        for number, data in made_of:
+            known, batch = pickle.loads(data)
+            yield number + 1, [(known, None if batch is None else from_bytes(batch))]
             if groups is not None:
                 self.runner.report(stage, number + 1, len(groups))
 
@@ -360,13 +360,10 @@ class _SparkRead(Read):
         return _SparkExchanged(cluster, tasks, self.reading, partitions, placed)
 
     def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        read, tasks = self.tasks, []
-        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
-            first, behind = np.searchsorted(documents, [start, stop]).tolist()
-            if first < behind:
-                wanted = read.wanted(number, documents[first:behind])
-                tasks.append((number, task, wanted, function.part(first, behind)))
-        reading = partial(in_tasks, partial(read_again, read.columns, self.reading.skip_bad))
+        reading = partial(in_tasks, partial(read_again, self.tasks.columns, self.reading.skip_bad))
+        tasks = [
+            (*task, function.part(own.start, own.stop)) for task, own in self.tasks.again(documents)
+        ]
         return self.cluster.results(reading, self.cluster.lay_out(tasks))
 
     def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
@@ -424,7 +421,7 @@ def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
 
 def _work_on_group(
     function: Callable[[Group], Iterator[Given]], memory: int, rows: Iterator[Any]
-) -> Iterator[tuple[Any, bytes] | Failure]:
+) -> Iterator[tuple[int, bytes] | Failure]:
     """Process a group's rows, in any order after its documents."""
     for number, known in islice(rows, 1):
         with local_workspace(memory) as workspace, Runner(1) as runner:
@@ -437,7 +434,7 @@ def _work(
     function: Callable[[Partition], Iterator[Given]],
     memory: int,
     rows: Iterator[tuple[int, bytes]],
-) -> Iterator[tuple[Any, bytes] | Failure]:
+) -> Iterator[tuple[int, bytes] | Failure]:
     for number, data in islice(rows, 1):
         with local_workspace(memory) as workspace:
             batches = (from_bytes(each) for each in chain([data], (each for _, each in rows)))
@@ -446,13 +443,10 @@ def _work(
             yield from _packed(number, function(partition))
 
 
-def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | Failure]:
+def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[int, bytes] | Failure]:
     try:
         for known, batch in made:
-            if batch is None:
-                yield (number,), pickle.dumps(known)
-            else:
-                yield (number, known), to_bytes(batch)
+            yield number, pickle.dumps((known, None if batch is None else to_bytes(batch)))
     except NeardupError as error:
         yield Failure.of(number, None, error)
 
@@ -472,9 +466,9 @@ def _send_change(cluster: Cluster, n_documents: int, change: Change, starts: Int
 
 
 @sending
-def _send_by_document(starts: Int64s, rows: Iterator[tuple[Any, bytes]]) -> Iterator[Any]:
+def _send_by_document(starts: Int64s, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
     for _, data in rows:
-        batch = from_bytes(data)
+        batch = from_bytes(pickle.loads(data)[1])
         documents = numbers_of(batch, DOCUMENT)
         yield batch, np.searchsorted(starts, documents, side="right") - 1
 
@@ -543,10 +537,8 @@ class _SparkExchanged(Exchanged):
     def with_sets(self, are_wanted: Bools) -> Exchanged:
         cluster, read = self.cluster, self.read
         places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
-        tasks = []
-        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
-            documents = np.flatnonzero(places[start:stop] >= 0) + start
-            tasks.append((number, task, read.wanted(number, documents), places[documents]))
+        documents = np.flatnonzero(places >= 0)
+        tasks = [(*task, places[documents[own]]) for task, own in read.again(documents)]
         bounds, skip_bad = self.partitions.bounds, self.reading.skip_bad
         sender = partial(_send_texts, bounds, read.columns, skip_bad)
         sent = cluster.work(sender, cluster.lay_out(tasks))
@@ -581,7 +573,7 @@ def _send_texts(
             batch = pa.RecordBatch.from_pydict({PLACE: own, **texts.columns()})
             yield batch, np.searchsorted(bounds, own, side="right") - 1
 
-    for row in in_tasks(read, (task for task in tasks if len(task[-1]))):
+    for row in in_tasks(read, tasks):
         if isinstance(row, Failure):
             # Every partition gets the failure, because each may lack texts of this task.
             yield from ((partition, row) for partition in range(len(bounds) - 1))

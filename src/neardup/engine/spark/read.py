@@ -203,10 +203,14 @@ class ReadTasks:
             for start, stop in self.ranges
         ]
 
-    def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return the positions of ascending documents within a task's input."""
-        start, stop = self.ranges[task]
-        return Wanted(documents - start, stop - start)
+    def again(self, documents: Int64s) -> Iterator[tuple[tuple[int, Task, Wanted], slice]]:
+        """Yield tasks with their wanted documents, which ascend, and the range of these."""
+        bounds = np.searchsorted(documents, self.starts).tolist()
+        for number, (start, stop) in enumerate(self.ranges):
+            own = slice(bounds[number], bounds[number + 1])
+            if own.start < own.stop:
+                wanted = Wanted(documents[own] - start, stop - start)
+                yield (number, self.tasks[number], wanted), own
 
 
 # Share of the driver's memory for document columns, ids included, and text per file of documents.

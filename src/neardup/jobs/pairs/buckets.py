@@ -174,7 +174,7 @@ def _join_partition(
         sizes.append(sets.totals)
     own_sizes = np.concatenate(sizes)
     firsts, of_contents = _find_equal(np.concatenate(digests), own_sizes)
-    keys = candidates_in(partition, banding.bands).keys
+    keys, _ = candidates_in(partition, banding.bands)
     buckets = bucket_documents(lambda band: keys[firsts, band], keys.shape[1], len(firsts), runner)
     sides = sides_of(of_contents[part.places], part.n_left, len(firsts))
 
