@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.passages.align import make_alignment_plan, windows_for
-from neardup.passages.cutting import PassageCutter
+from neardup.passages.cutting import cut_similar as cut_tokens
 from neardup.passages.lookup import LookUp
 from neardup.passages.plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
@@ -99,7 +99,7 @@ def cut_similar(
             workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
         look_up = LookUp(scheme, alignment.windows, "words", runner, workspace, Path(folder))
         order = np.arange(len(lists))
-        found = PassageCutter(lists, order, n_others, alignment, min_documents, look_up).cut()
+        found = cut_tokens(lists, order, n_others, alignment, min_documents, look_up)
     rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
     return [
         (row[0] - n_others, *row[1:3], (row[3] - n_others) % len(lists), *row[4:]) for row in rows

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -46,9 +45,13 @@ class Candidate(NamedTuple):
 
 
 class Form:
-    """Remaining tokens of a text at a step of cutting.
+    """Remaining tokens of a text at a step of cutting, and the hits of its windows.
 
-    ``heads`` marks tokens that begin a character, and the end; it is empty if all do.
+    ``heads`` marks tokens that begin a character, and the end; it is empty if all do. ``staying``
+    are hits in the remaining text, ``near`` the hits in each form of the block by its number, and
+    ``own`` the hits in the form itself. The first ``n_seen`` indexes of the block were searched, -1
+    for none and the remaining text neither. ``number`` is the form's number if it is indexed there,
+    else -1.
     """
 
     def __init__(
@@ -59,6 +62,12 @@ class Form:
         self.shingles = scheme.shingle(lists_of([tokens])).values if has_shingles else tokens
         self._scheme = scheme
         self._shorter: dict[tuple[tuple[int, int], ...], Form] = {}
+        self.staying, self.own = WindowHits.of_none(), WindowHits.of_none()
+        self.near: dict[int, WindowHits] = {}
+        self.n_seen, self.number = -1, -1
+        # Passages of other texts by the near forms that are kept, and repeats of the own text.
+        self.chosen: dict[tuple[int, ...], list[Candidate]] = {}
+        self.repeats: list[Candidate] | None = None
 
     def without(self, chosen: Sequence[Candidate]) -> Form:
         """Return the form without some passages, cached."""
@@ -225,45 +234,21 @@ class Step:
     put_back: set[Candidate] = field(default_factory=set)
 
 
-class _Known:
-    """Known hits of a form's windows.
+class _NearIndex(NamedTuple):
+    """An index of a block's forms from number ``first`` on, the last text first."""
 
-    ``staying`` are hits in the remaining text, ``near`` the hits in each form of the block by its
-    number, and ``own`` the hits in the form itself. The first ``n_seen`` indexes of the block were
-    searched. ``number`` is the form's number if it is indexed there, else -1.
-    """
+    opened: OpenPassages
+    first: int
+    texts: Int64s
 
-    def __init__(self, staying: WindowHits) -> None:
-        self.staying = staying
-        self.near: dict[int, WindowHits] = {}
-        self.own: WindowHits | None = None
-        self.n_seen, self.number = 0, -1
-        # By the near forms that are kept.
-        self.chosen: dict[tuple[int, ...], list[Candidate]] = {}
-        if not len(staying):
-            self.chosen[()] = []
-        self.repeats: list[Candidate] | None = None
-
-
-class _NearIndex:
-    """An index of a block's forms, the last text first."""
-
-    def __init__(self, forms: Sequence[Form], index: OpenPassages, first: int) -> None:
-        self.index, self.first = index, first
-        self._texts = np.array([form.text for form in forms], np.int64)
-        self.first_text = int(self._texts[-1])
-
-    def earlier(self, forms: Sequence[Form], numbers: Int64s) -> Later:
-        """Restrict each form to forms of earlier texts and itself.
-
-        ``numbers`` are the numbers of the forms, if they are indexed.
-        """
-        texts = np.array([form.text for form in forms], np.int64)
-        firsts = np.searchsorted(-self._texts, -texts)
+    def earlier(self, forms: Sequence[Form]) -> Later:
+        """Restrict each form to forms of earlier texts and itself."""
+        texts, numbers = np.array([(form.text, form.number) for form in forms], np.int64).T
+        firsts = np.searchsorted(-self.texts, -texts)
         are_own = numbers - self.first == firsts
         # Another form of the same text is not an earlier text.
-        inside = np.minimum(firsts, len(self._texts) - 1)
-        firsts += (self._texts[inside] == texts) & ~are_own
+        inside = np.minimum(firsts, len(self.texts) - 1)
+        firsts += (self.texts[inside] == texts) & ~are_own
         return Later(firsts, are_own)
 
 
@@ -290,20 +275,21 @@ class CutBlock:
             look_up.scheme,
             lambda numbers: [shingles_of(self._indexed[number] for number in numbers)],
         )
-        self._known: dict[Form, _Known] = {}
         self._indexes: list[_NearIndex] = []
         self._indexed: list[Form] = []
+        # The remainder of each text.
+        self._stays: dict[int, Form] = {}
 
     def cut(self) -> list[list[Step]]:
         """Return the steps of each text, ending with its remainder."""
         self._find(self._forms)
         while True:
-            self._stays: dict[int, Form] = {}
+            self._stays = {}
             cuts = [self._cut_text(form) for form in self._forms]
             forms = [step.form for steps in cuts for step in steps]
-            asked = [form for form in forms if not self._is_known(form)]
+            asked = [form for form in forms if form.n_seen < len(self._indexes)]
             if not asked:
-                if not self._index_new():
+                if self._is_apart or not self._index_new():
                     return cuts
                 asked = forms
             self._find(asked)
@@ -312,13 +298,13 @@ class CutBlock:
         """Add the remaining forms to the remaining text."""
         forms = [steps[-1].form for steps in cuts][::-1]
         is_indexed = len(self._indexes) == 1 and forms == self._indexed
-        staying.add(forms, self._indexes[0].index if is_indexed else None)
+        staying.add(forms, self._indexes[0].opened if is_indexed else None)
 
     def _cut_text(self, whole: Form) -> list[Step]:
         steps, n_put_back = [Step(whole)], 0
         while True:
             step = steps[-1]
-            if not self._is_known(step.form):
+            if step.form.n_seen < len(self._indexes):
                 return steps
             step.chosen = self._choose(step, has_own=n_put_back < _MOST_PUT_BACK)
             if not step.chosen:
@@ -332,81 +318,66 @@ class CutBlock:
             number, repeat = removal
             n_put_back += 1
             if n_put_back == _MOST_PUT_BACK:
-                number = _first_of_own(steps)
+                are_own = [step.chosen[0].kept_text == whole.text for step in steps]
+                number = are_own.index(True)
             del steps[number + 1 :]
             steps[number].put_back.add(repeat)
 
-    def _is_known(self, form: Form) -> bool:
-        known = self._known.get(form)
-        return known is not None and known.n_seen == len(self._indexes)
-
     def _choose(self, step: Step, *, has_own: bool) -> list[Candidate]:
         """Return copies of other texts, else the text's own repeats."""
-        form, known = step.form, self._known[step.form]
-        near = tuple(
-            number
-            for number in known.near
-            if self._stays.get(self._indexed[number].text) is self._indexed[number]
-        )
-        if near not in known.chosen:
-            hits = WindowHits.joined([known.near[number] for number in near])
-            known.chosen[near] = choose_passages(
-                form, [(self._staying.documents, known.staying), (self._near, hits)]
+        form, indexed = step.form, self._indexed
+        near = tuple(k for k in form.near if self._stays.get(indexed[k].text) is indexed[k])
+        if near not in form.chosen:
+            hits = WindowHits.joined([form.near[number] for number in near])
+            form.chosen[near] = choose_passages(
+                form, [(self._staying.documents, form.staying), (self._near, hits)]
             )
-        if known.chosen[near] or not has_own:
-            return known.chosen[near]
-        if known.repeats is None and known.own is not None:
-            known.repeats = self._near.candidates(form, known.own, known.number)
-        allowed = [each for each in known.repeats or () if each not in step.put_back]
+        if form.chosen[near] or not has_own:
+            return form.chosen[near]
+        if form.repeats is None and len(form.own):
+            form.repeats = self._near.candidates(form, form.own, form.number)
+        allowed = [each for each in form.repeats or () if each not in step.put_back]
         return _pick_repeats(form, allowed) if allowed else allowed
 
     def _index_new(self) -> bool:
         """Index new remaining forms, and return whether any were new."""
-        if self._is_apart:
-            return False
-        stays = [form for form in self._stays.values() if self._known[form].number < 0]
+        stays = [form for form in self._stays.values() if form.number < 0]
         new = sorted(stays, key=lambda form: -form.text)
         if not new:
             return False
         first = len(self._indexed)
         for number, form in enumerate(new, first):
-            self._known[form].number = number
-        index = self._look_up.index(shingles_of(new))
-        self._indexes.append(_NearIndex(new, index, first))
+            form.number = number
+        texts = np.array([form.text for form in new], np.int64)
+        self._indexes.append(_NearIndex(self._look_up.index(shingles_of(new)), first, texts))
         self._indexed += new
         self._near.add(new)
         return True
 
     def _find(self, forms: Sequence[Form]) -> None:
-        new = [form for form in forms if form not in self._known]
+        """Look up forms in the remaining text, and in indexes of the block."""
+        new = [form for form in dict.fromkeys(forms) if form.n_seen < 0]
         for form, hits in zip(new, self._staying.find(new), strict=True):
-            self._known[form] = _Known(hits)
+            form.staying, form.n_seen = hits, 0
         for number, near in enumerate(self._indexes):
             asked = [
-                form
-                for form in forms
-                if self._known[form].n_seen <= number and form.text >= near.first_text
+                form for form in forms if form.n_seen <= number and form.text >= near.texts[-1]
             ]
-            numbers = np.array([self._known[form].number for form in asked], np.int64)
-            later = near.earlier(asked, numbers)
-            found = self._look_up.find(near.index, shingles_of(asked), later)
+            if not asked:
+                continue
+            later = near.earlier(asked)
+            found = self._look_up.find(near.opened, shingles_of(asked), later)
             for form, hits in zip(asked, found, strict=True):
-                if len(hits):
-                    self._note(form, replace(hits, documents=hits.documents + near.first))
+                for document in np.unique(hits.documents).tolist():
+                    rows = np.flatnonzero(hits.documents == document)
+                    of_one = hits.take(rows)
+                    of_one.documents[:] += near.first
+                    if document + near.first == form.number:
+                        form.own = of_one
+                    else:
+                        form.near[document + near.first] = of_one
         for form in forms:
-            self._known[form].n_seen = len(self._indexes)
-
-    def _note(self, form: Form, hits: WindowHits) -> None:
-        known = self._known[form]
-        order = np.argsort(hits.documents, kind="stable")
-        firsts = np.flatnonzero(np.diff(hits.documents[order], prepend=-1)).tolist()
-        for first, stop in pairwise([*firsts, len(order)]):
-            number = int(hits.documents[order[first]])
-            of_one = hits.take(order[first:stop])
-            if number == known.number:
-                known.own = of_one
-            else:
-                known.near[number] = of_one
+            form.n_seen = len(self._indexes)
 
 
 def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -437,99 +408,71 @@ def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
     return None
 
 
-def _first_of_own(steps: Sequence[Step]) -> int:
-    text = steps[0].form.text
-    return next(k for k, step in enumerate(steps) if step.chosen[0].kept_text == text)
-
-
 # Tokens of texts that are looked up together: a share of the remaining tokens, within bounds.
 # Repeats within a block cost more than repeats of earlier texts, and each block costs a search of
 # all segments.
 _BLOCK_SHARE, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 1 << 12, 1 << 20
 
 
-class PassageCutter:
-    """Cut passages that other texts or the same text repeat.
+def cut_similar(
+    tokens: TokenLists,
+    order: Int64s,
+    n_others: int,
+    plan: AlignmentPlan,
+    min_documents: int | None,
+    look_up: LookUp,
+) -> CutSpans:
+    """Find passages that other texts or the same text repeat, as spans of tokens.
 
-    ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others``
-    are of another collection and stay whole; then only passages that one of them has are removed.
-    A removed passage is in ``min_documents`` texts; None removes all repeats, also within a text.
+    ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others`` are
+    of another collection and stay whole; then only passages that one of them has are removed. A
+    removed passage is in ``min_documents`` texts; None removes all repeats, also within a text. A
+    passage across an earlier removal means its remaining tokens on both sides.
     """
+    staying, removed = StayingText(plan, look_up), list[tuple[int, Candidate]]()
+    ends, text = np.cumsum(np.diff(tokens.offsets)[order]), 0
+    before = int(ends[n_others - 1]) if n_others else 0
+    while text < len(order):
+        first, text = text, _block_end(text, n_others, ends, staying, look_up)
+        forms = [_whole(number, tokens, order, look_up.scheme) for number in range(first, text)]
+        if first < n_others:
+            staying.add(forms)
+            continue
+        block = CutBlock(forms, staying, plan, look_up, is_apart=n_others > 0)
+        cuts = block.cut()
+        for number, steps in enumerate(cuts, first):
+            removed += [(number, each) for step in steps for each in step.chosen]
+        if not n_others:
+            block.add_to(staying, cuts)
+        look_up.runner.report("cut", int(ends[text - 1]) - before, int(ends[-1]) - before)
+    rows = np.array([(number, *each[2:7]) for number, each in removed], np.int64).reshape(-1, 6)
+    similarities = np.array([each.similarity for _, each in removed], np.float64)
+    found = CutSpans(*[*rows.T, similarities])
+    if min_documents is not None:
+        found = _of_enough(found, min_documents)
+    found = found.take(np.lexsort((found.stops, found.starts, found.documents)))
+    documents, kept = order[found.documents], order[found.kept_documents]
+    return replace(found, documents=documents, kept_documents=kept)
 
-    def __init__(
-        self,
-        tokens: TokenLists,
-        order: Int64s,
-        n_others: int,
-        plan: AlignmentPlan,
-        min_documents: int | None,
-        look_up: LookUp,
-    ) -> None:
-        self._tokens, self._order, self._n_others = tokens, order, n_others
-        self._plan, self._min_documents, self._look_up = plan, min_documents, look_up
-        self._sizes = np.diff(tokens.offsets)[order]
-        self._staying = StayingText(plan, look_up)
 
-    def cut(self) -> CutSpans:
-        """Find all passages to remove, as spans of tokens.
+def _block_end(
+    first: int, n_others: int, ends: Int64s, staying: StayingText, look_up: LookUp
+) -> int:
+    """Return the end of the next texts of one collection that are cut together."""
+    most = _LARGEST_BLOCK
+    if look_up.workspace.work is not None:
+        most = min(most, tokens_within(look_up.workspace))
+    n_tokens = min(max(staying.n_tokens // _BLOCK_SHARE, _LEAST_BLOCK), most)
+    before = int(ends[first - 1]) if first else 0
+    stop = int(np.searchsorted(ends, before + n_tokens, side="right"))
+    return min(max(stop, first + 1), n_others if first < n_others else len(ends))
 
-        A passage across an earlier removal means its remaining tokens on both sides.
-        """
-        for texts in self._blocks(0, self._n_others):
-            self._staying.add([self._whole(text) for text in texts])
-        removed: list[tuple[int, Candidate]] = []
-        n_tokens, n_done = int(self._sizes[self._n_others :].sum()), 0
-        for texts in self._blocks(self._n_others, len(self._order)):
-            block = CutBlock(
-                [self._whole(text) for text in texts],
-                self._staying,
-                self._plan,
-                self._look_up,
-                is_apart=self._n_others > 0,
-            )
-            cuts = block.cut()
-            for text, steps in zip(texts, cuts, strict=True):
-                removed += [(text, each) for step in steps for each in step.chosen]
-            if not self._n_others:
-                block.add_to(self._staying, cuts)
-            n_done += int(self._sizes[texts.start : texts.stop].sum())
-            self._look_up.runner.report("cut", n_done, n_tokens)
-        return self._removed(removed)
 
-    def _blocks(self, first: int, end: int) -> Iterator[range]:
-        most = _LARGEST_BLOCK
-        if self._look_up.workspace.work is not None:
-            most = min(most, tokens_within(self._look_up.workspace))
-        ends = np.cumsum(self._sizes)
-        while first < end:
-            n_tokens = min(max(self._staying.n_tokens // _BLOCK_SHARE, _LEAST_BLOCK), most)
-            before = int(ends[first - 1]) if first else 0
-            stop = int(np.searchsorted(ends, before + n_tokens, side="right"))
-            stop = min(max(stop, first + 1), end)
-            yield range(first, stop)
-            first = stop
-
-    def _whole(self, text: int) -> Form:
-        document = self._order[text]
-        start, stop = self._tokens.offsets[document : document + 2]
-        tokens = self._tokens.values[start:stop]
-        places = np.arange(len(tokens), dtype=np.int64)
-        heads = self._tokens.heads[start:stop]
-        if len(heads):
-            heads = np.append(heads, True)
-        return Form(text, places, tokens, heads, self._look_up.scheme)
-
-    def _removed(self, found: Sequence[tuple[int, Candidate]]) -> CutSpans:
-        rows = np.array([(text, *each[2:7]) for text, each in found], np.int64).reshape(-1, 6)
-        similarities = np.array([each.similarity for _, each in found], np.float64)
-        texts, starts, stops, kept_texts, kept_starts, kept_stops = rows.T
-        removed = CutSpans(texts, starts, stops, kept_texts, kept_starts, kept_stops, similarities)
-        if self._min_documents is not None:
-            removed = _of_enough(removed, self._min_documents)
-        order = np.lexsort((removed.stops, removed.starts, removed.documents))
-        removed = removed.take(order)
-        documents, kept = self._order[removed.documents], self._order[removed.kept_documents]
-        return replace(removed, documents=documents, kept_documents=kept)
+def _whole(text: int, lists: TokenLists, order: Int64s, scheme: PassageScheme) -> Form:
+    start, stop = lists.offsets[order[text] :][:2]
+    tokens, heads = lists.values[start:stop], lists.heads[start:stop]
+    places = np.arange(len(tokens), dtype=np.int64)
+    return Form(text, places, tokens, np.append(heads, True) if len(heads) else heads, scheme)
 
 
 def _of_enough(removed: CutSpans, min_documents: int) -> CutSpans:

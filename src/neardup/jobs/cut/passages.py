@@ -16,7 +16,7 @@ from neardup.engine.engine import DOCUMENT, Engine, Partition, Read, TaskRows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import FoundSpans, change_of
-from neardup.passages.cutting import PassageCutter
+from neardup.passages.cutting import cut_similar
 from neardup.passages.lookup import LookUp
 from neardup.passages.matches import character_spans
 from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
@@ -210,15 +210,9 @@ def _find_similar(engine: Engine, read: Read, tokens: TokenLists, plan: CutJobPl
             Workspace(workspace.memory, work),
             folder,
         )
-        cutter = PassageCutter(
-            tokens,
-            _order_of(read, plan),
-            len(read.catalogues[0]),
-            plan.alignment,
-            plan.options.min_documents,
-            look_up,
-        )
-        return cutter.cut()
+        n_others, least = len(read.catalogues[0]), plan.options.min_documents
+        order = _order_of(read, plan)
+        return cut_similar(tokens, order, n_others, plan.alignment, least, look_up)
 
 
 @dataclass(frozen=True)
