@@ -274,23 +274,17 @@ class Database:
                 (generation,) = connection.execute(_GENERATION).fetchone()
                 if generation == known.manifest.generation:
                     return known
-            connection.execute("BEGIN")
-            try:
+            with _snapshot(connection):
                 self._known = replace(self._read(connection, known), file=file)
-            finally:
-                connection.execute("ROLLBACK")
             return self._known
 
     def read_gone(self) -> list[bytes]:
         """Read the packed documents that were left out for others."""
         with self._reading, self._translated():
             connection, _ = self._connect(writes=False)
-            connection.execute("BEGIN")
-            try:
+            with _snapshot(connection):
                 n_rows = self._read(connection, None).manifest.gone.n_rows
                 rows = self._select(connection, "gone")
-            finally:
-                connection.execute("ROLLBACK")
             if len(rows) != n_rows:
                 raise self._damaged("documents that were left out are missing")
             return [data for _, data, _ in rows]
@@ -392,7 +386,7 @@ class Database:
     def remove_orphans(self, manifest: Manifest) -> None:
         """Remove segment files outside the index, within ``writing``.
 
-        Readers that have mapped a file keep it. On Windows, a later change removes a mapped file.
+        Readers that have mapped a file keep it.
         """
         named = {record.name for record in manifest.all_segments}
         with contextlib.suppress(OSError):
@@ -507,6 +501,16 @@ _REASONS = {
 }
 
 
+@contextmanager
+def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read one state of the database within the block."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
 def _close(connections: dict[bool, tuple[tuple[int, ...], sqlite3.Connection]]) -> None:
     """Close this process's connections, not those inherited from its parent."""
     for file, connection in connections.values():
@@ -526,10 +530,6 @@ def _state_row(manifest: Manifest) -> tuple[Any, ...]:
     return _with_checksum(manifest.generation, msgspec.json.encode(manifest))
 
 
-def _new() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None)
-
-
 def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
     """Make an empty index, and the folders above it.
 
@@ -541,6 +541,7 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
         raise WriteError(message)
     missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     part = part_of(folder / FILE)
+    part = part.with_name(f"{part.name}{os.getpid()}-{time.monotonic_ns()}")
     with translated(folder):
         _check_free(folder)
         try:
@@ -551,30 +552,26 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
                     folder.mkdir(exist_ok=True)
             for path in missing:
                 sync_folder(path.parent)
-            part = part.with_name(f"{part.name}{os.getpid()}-{time.monotonic_ns()}")
-            _write_database(part, Manifest(scheme))
             try:
-                # Fails where another process has made an index meanwhile.
+                _write_database(part, Manifest(scheme))
                 os.link(part, folder / FILE)
             except FileExistsError:
+                # Another process has made an index meanwhile.
                 raise _exists(folder) from None
+            finally:
+                with contextlib.suppress(OSError):
+                    part.unlink(missing_ok=True)
             sync_folder(folder)
-        except OutputExistsError:
-            raise
         except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
             for path in missing:
+                # Not if others have put something there.
                 with contextlib.suppress(OSError):
                     path.rmdir()
             raise
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
 
 
 def _write_database(path: Path, manifest: Manifest) -> None:
-    with contextlib.closing(_new()) as connection:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.executescript(_TABLES)
         connection.execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
         data = bytearray(connection.serialize())
