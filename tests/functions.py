@@ -14,21 +14,20 @@ from neardup.options.documents import (
     EstimateOptions,
     ExtractOptions,
     PairOptions,
-    ReportOptions,
     ReviewOptions,
     SimilarityOptions,
     SketchOptions,
 )
-from neardup.options.groups import OpenOptions, RunOptions
+from neardup.options.groups import AgainstOptions, OpenOptions, RunOptions
 from neardup.options.option import Option, Options
-from neardup.options.passages import AlignSchemeOptions, CutOptions, PassageOptions, SearchOptions
+from neardup.options.passages import AlignOptions, CutOptions, PassageOptions, SearchOptions
 
 CLASSES: dict[str, type[Options]] = {
     "deduplicate": DedupOptions,
     "find_pairs": PairOptions,
-    "align": AlignSchemeOptions,
+    "align": AlignOptions,
     "cut": CutOptions,
-    "report": ReportOptions,
+    "report": AgainstOptions,
     "review": ReviewOptions,
     "compare": CompareOptions,
     "similarity": SimilarityOptions,

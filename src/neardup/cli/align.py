@@ -8,8 +8,8 @@ from typing import Any
 
 from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import INPUTS, job_command
+from neardup.options.choices import Data
 from neardup.options.groups import (
-    WITH_TEXT,
     AgainstDataOptions,
     CommandOptions,
     EngineOptions,
@@ -17,7 +17,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Switch
 from neardup.options.option import but, no_effect, option
-from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
+from neardup.options.passages import AlignOptions
 from neardup.runs.progress import counted, plural
 
 # Below this probability a line names the option that finds more.
@@ -33,20 +33,25 @@ Examples:
 
 
 class AlignCommandOptions(
-    AlignSchemeOptions,
-    IgnoreOptions,
-    AgainstDataOptions,
-    TableOptions,
-    EngineOptions,
-    CommandOptions,
+    AlignOptions, AgainstDataOptions, TableOptions, EngineOptions, CommandOptions
 ):
     """Options of ``neardup align``."""
 
-    heading = "Output"
+    heading = "Input"
     in_python = frozenset({"tf"})
 
+    ignore: Data | None = option(
+        "Ignore text of these documents, such as a form.",
+        default=None,
+        more="Runs of their tokens are left out of INPUT, and passages continue behind them. An "
+        "index keeps its text.",
+        metavar="FILE",
+    )
     with_text: Any = option(
-        WITH_TEXT, Switch(), default=None, usual="for JSON lines and spreadsheets"
+        AlignOptions.known["with_text"],
+        Switch(),
+        default=None,
+        usual="for JSON lines and spreadsheets",
     )
     differs = but(against={"usual": "the documents of INPUT with each other"})
 
@@ -74,7 +79,7 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
     output = TableOutput(call)
     against: Any = given.against or None
     named = [Path(each) for each in against or ()]
-    asked = given.part(AlignSchemeOptions, with_text=_has_texts(given, output))
+    asked = given.part(AlignOptions, with_text=_has_texts(given, output))
     if call.is_on_spark:
         call.check_spark()
     job = AlignJob(

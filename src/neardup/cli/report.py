@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from neardup.cli.call import Call, hold
 from neardup.cli.command import ANY_INPUTS, argument, job_command
-from neardup.options.documents import ReportOptions, ReviewOptions
-from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
+from neardup.options.documents import ReviewOptions
+from neardup.options.groups import AgainstDataOptions, AgainstOptions, CommandOptions, OutputOptions
 from neardup.options.option import but
 
 if TYPE_CHECKING:
     from neardup.files.inputs import Inputs
-    from neardup.options.groups import AgainstOptions
     from neardup.reports.page import Report
 
 _EPILOG = """\b
@@ -24,7 +23,7 @@ Examples:
 """
 
 
-class ReportCommandOptions(ReportOptions, AgainstDataOptions, OutputOptions, CommandOptions):
+class ReportCommandOptions(AgainstOptions, AgainstDataOptions, OutputOptions, CommandOptions):
     """Options of ``neardup report``."""
 
     heading = "Input"
@@ -54,7 +53,7 @@ def report(call: Call, result: str, inputs: tuple[str, ...]) -> None:
 
     if not is_standard_output(call.options.output):
         _check_page(call, result, inputs)
-    options = call.options.part(ReportOptions)
+    options = call.options.part(AgainstOptions)
     own, other = _sources_of(call, inputs, options)
     with call.display:
         page = make_report(result, own, other, options, call.runner)

@@ -10,7 +10,7 @@ import click
 
 from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import argument, job_command
-from neardup.options.choices import Number, PassageMeasure, PassagePresetName
+from neardup.options.choices import Number, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.groups import (
     CommandOptions,
@@ -22,7 +22,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Switch
 from neardup.options.option import no_effect, option
-from neardup.options.passages import PlaceOptions, RecallOptions, SearchOptions
+from neardup.options.passages import PassageMatchOptions, SearchOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -35,8 +35,7 @@ Examples:
 
 class SearchCommandOptions(
     WhereOptions,
-    RecallOptions,
-    PlaceOptions,
+    PassageMatchOptions,
     ReadingOptions,
     IndexTokenizerOptions,
     TableOptions,
@@ -54,7 +53,7 @@ class SearchCommandOptions(
         usual="0.8; for documents that of the index",
     )
     limit: int | None = option(DocumentSearchOptions.known["limit"], default=None)
-    measure: PassageMeasure | None = option(
+    measure: Any = option(
         SearchOptions.known["measure"],
         default=None,
         help="Passages: jaccard, or containment of the query.",

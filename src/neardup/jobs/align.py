@@ -41,7 +41,7 @@ from neardup.options.choices import (
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.kinds import percent_of
 from neardup.options.option import merge, no_effect
-from neardup.options.passages import AlignOptions, AlignSchemeOptions, PassageTokenOptions
+from neardup.options.passages import AlignOptions, PassageTokenOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length
 from neardup.passages.documents import (
     DocumentBlock,
@@ -110,8 +110,8 @@ class AlignJob:
 
     def __init__(
         self,
-        given: AlignSchemeOptions,
-        resolve: Callable[[Any, AlignSchemeOptions], Inputs],
+        given: AlignOptions,
+        resolve: Callable[[Any, AlignOptions], Inputs],
         data: Any,
         against: Any = None,
         ignore: Any = None,
@@ -119,7 +119,7 @@ class AlignJob:
         named: Any = None,
         names: tuple[str, str] = ("data", "against"),
     ) -> None:
-        self.options, has_other = given.part(AlignOptions), against is not None
+        self.options, has_other = given, against is not None
         self.options.check_other(names[1], is_given=has_other)
         if self.options.within and has_other:
             raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
@@ -343,7 +343,7 @@ def align(
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    given = merge(AlignSchemeOptions, locals())
+    given = merge(AlignOptions, locals())
     job = AlignJob(given, resolve_inputs, data, against, ignore)
     with open_engine(run, job.sources) as engine:
         result = job.run(engine)

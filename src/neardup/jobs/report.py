@@ -19,7 +19,7 @@ from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
 from neardup.options.choices import ColumnNames, Data, DataOrIndex
-from neardup.options.documents import ReportOptions, ReviewOptions
+from neardup.options.documents import ReviewOptions
 from neardup.options.groups import AgainstOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.outputs.tables import TableRows, read_summary
@@ -93,7 +93,7 @@ def report(
     Memory: 400 bytes per pair, passage, span or removed document, and the texts. Inputs are read
     once.
     """
-    options = merge(ReportOptions, locals())
+    options = merge(AgainstOptions, locals())
     own = None if data is None else resolve_inputs(data, options)
     resolve = partial(resolve_inputs, options=options)
     other = None if against is None else resolve_other(against, resolve)
@@ -105,7 +105,7 @@ def make_report(
     result: Any,
     own: Sequence[Source] | None,
     other: Sequence[Source] | None,
-    options: ReportOptions,
+    options: AgainstOptions,
     runner: Runner,
 ) -> Report:
     """Make the page of a result, with arguments of ``report``."""

@@ -224,10 +224,6 @@ class DocumentSearchOptions(WhereOptions, ReadingOptions):
     )
 
 
-class ReportOptions(AgainstOptions):
-    """Options for showing documents in a report."""
-
-
 class ReviewOptions(AgainstOptions):
     """Options of a page for judging pairs."""
 

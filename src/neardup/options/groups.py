@@ -58,7 +58,6 @@ MIN_TOKENS = Option(
     Whole(1, 65536),
     usual="50",
 )
-WITH_TEXT = Option("Add the texts of the passages.")
 
 
 class InputOptions(Options):
@@ -312,22 +311,10 @@ class WeightOptions(OccurrenceOptions):
                 raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
 
 
-class ProgressOptions(Options):
-    """Option for the report of progress."""
+class WorkerOptions(Options):
+    """Number of threads, without effect on the result."""
 
     heading = "Running"
-
-    progress: Progress | None = option(
-        "Show progress on standard error.",
-        FunctionOrFlag(),
-        default=None,
-        more="A function is called with the name of a stage, the work done so far, and the whole "
-        "amount, or None where that is not known.",
-    )
-
-
-class WorkerOptions(ProgressOptions):
-    """Number of threads, without effect on the result."""
 
     workers: int | None = option("Threads.", Whole(1), default=None, usual="one per core")
 
@@ -460,10 +447,8 @@ class PrintOptions(Options):
     json: bool = option("Print the result as JSON.", default=False)
 
 
-class CommandOptions(PrintOptions):
+class CommandOptions(WorkerOptions, PrintOptions):
     """Options of every command that works in threads."""
-
-    workers: int | None = option(WorkerOptions.known["workers"], default=None)
 
 
 class EngineOptions(WorkspaceOptions):
@@ -595,5 +580,12 @@ class RunOptions(WorkspaceOptions, WorkerOptions):
         default=None,
         more="Its executors need the same version of neardup, and reach inputs and outputs under "
         "the same paths or URLs; memory is that of the driver then.",
+    )
+    progress: Progress | None = option(
+        "Show progress on standard error.",
+        FunctionOrFlag(),
+        default=None,
+        more="A function is called with the name of a stage, the work done so far, and the whole "
+        "amount, or None where that is not known.",
     )
     differs = but(work={"usual": "that of the system"})

@@ -168,7 +168,7 @@ class Options:
                 # A kind that was not given follows from the type.
                 kind = _kind_of(annotation) if type(value.kind) is Documents else value.kind
                 change = {**vars(value), "name": name, "kind": kind, "type": annotation}
-                change["heading"] = cls.heading
+                change["heading"] = value.heading or cls.heading
                 if name in inherited:
                     # It stays below the heading of the class that declared it first.
                     del change["heading"]

@@ -10,7 +10,6 @@ from neardup.options.choices import (
     AlignmentSummary,
     CutPreset,
     CutUnit,
-    Data,
     DocumentUnit,
     InverseFrequency,
     Number,
@@ -21,7 +20,6 @@ from neardup.options.choices import (
 from neardup.options.groups import (
     MIN_TOKENS,
     THRESHOLD,
-    WITH_TEXT,
     AgainstOptions,
     BandOptions,
     KeepOptions,
@@ -88,8 +86,8 @@ class PassageOptions(PresetOptions, PassageSchemeOptions):
 MOST_TIMES = 20
 
 
-class ContainedOptions(Options):
-    """Measure of two passages, their similarity or containment."""
+class PassageMatchOptions(Options):
+    """Measure, recall and form of matching passages."""
 
     heading = "Matching"
 
@@ -99,29 +97,13 @@ class ContainedOptions(Options):
         more="A passage that contains the query may be longer; --threshold and --min-tokens apply "
         "to the query.",
     )
-
-    @property
-    def most_times(self) -> int:
-        """Return a passage's most weight as a multiple, or 0."""
-        return 0 if self.measure == "jaccard" else MOST_TIMES
-
-
-class RecallOptions(Options):
-    """Option for the recall of passages."""
-
-    heading = "Matching"
-
     recall: Number | None = option(
         BandOptions.known["recall"], default=None, usual="0.99; 1 without min-hashes"
     )
-
-
-class PlaceOptions(Options):
-    """Places of passages as people cite them."""
-
-    heading = "Output"
-
-    places: bool = option("Add line and column where passages begin.", default=False)
+    with_text: bool = option("Add the texts of the passages.", default=False, heading="Output")
+    places: bool = option(
+        "Add line and column where passages begin.", default=False, heading="Output"
+    )
     place_marker: str | None = option(
         "Cite passages by the last match of this regular expression.",
         Text(),
@@ -129,10 +111,16 @@ class PlaceOptions(Options):
         more="Such as '^(\\w+ \\d+:\\d+)': the last match at or before the passage, or its first "
         "group.",
         metavar="REGEX",
+        heading="Output",
     )
 
     # An option of whoever reads inputs.
     document: DocumentUnit | None = None
+
+    @property
+    def most_times(self) -> int:
+        """Return a passage's most weight as a multiple, or 0."""
+        return 0 if self.measure == "jaccard" else MOST_TIMES
 
     @property
     def has_places(self) -> bool:
@@ -140,8 +128,8 @@ class PlaceOptions(Options):
         return self.places or self.place_marker is not None or self.document == "folder"
 
 
-class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, AgainstOptions):
-    """Options of an alignment."""
+class AlignOptions(WhereOptions, PassageMatchOptions, AgainstOptions, PassageTokenOptions):
+    """Options of an alignment and of its own index."""
 
     heading = "Matching"
 
@@ -168,9 +156,9 @@ class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, 
         Choice(AlignmentSummary),
         default=None,
     )
-    with_text: bool = option(WITH_TEXT, default=False)
     differs = but(
-        recall={"usual": "0.99 for rewording, 0.95 by containment; else windows at the threshold"}
+        recall={"usual": "0.99 for rewording, 0.95 by containment; else windows at the threshold"},
+        idf={"usual": "unary; smooth for rewording; by containment standard"},
     )
 
     def check_together(self) -> None:
@@ -180,33 +168,11 @@ class AlignOptions(WhereOptions, ContainedOptions, RecallOptions, PlaceOptions, 
             raise no_effect("within", f"with {self.measure}", "ask for jaccard", "measure")
 
 
-class AlignSchemeOptions(AlignOptions, PassageTokenOptions):
-    """Options of an alignment and of its own index."""
-
-    differs = but(idf={"usual": "unary; smooth for rewording; by containment standard"})
-
-
-class IgnoreOptions(Options):
-    """Text that does not count."""
-
-    heading = "Input"
-
-    ignore: Data | None = option(
-        "Ignore text of these documents, such as a form.",
-        default=None,
-        more="Runs of their tokens are left out of INPUT, and passages continue behind them. An "
-        "index keeps its text.",
-        metavar="FILE",
-    )
-
-
-class LookUpOptions(
-    WhereOptions, PresetOptions, ContainedOptions, RecallOptions, PlaceOptions, ReadingOptions
-):
-    """Options of a search for passages, at any threshold."""
+class SearchOptions(WhereOptions, PresetOptions, PassageMatchOptions, ReadingOptions):
+    """Options of a search for passages."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName)
-    with_text: bool = option(WITH_TEXT, default=False)
+    threshold: Number = option(THRESHOLD, default="0.8")
 
     def check_together(self) -> None:
         """Raise if options exclude each other."""
@@ -219,12 +185,6 @@ class LookUpOptions(
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options that a preset chooses for a search."""
         return {} if preset.passages is None else {"threshold": preset.passages.threshold}
-
-
-class SearchOptions(LookUpOptions):
-    """Options of a search for passages."""
-
-    threshold: Number = option(THRESHOLD, default="0.8")
 
 
 class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, AgainstOptions):

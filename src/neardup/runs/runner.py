@@ -21,7 +21,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, local
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from neardup.options.groups import WorkerOptions
+from neardup.options.groups import RunOptions, WorkerOptions
 from neardup.runs.progress import Display, Progress, Report, job_logger
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class Runner:
     ) -> None:
         self.workers = count_workers(workers)
         self._seconds: dict[str, float] = {}
-        given = WorkerOptions.known["progress"].checked(progress)
+        given = RunOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
         self._report: Report | None = self._display or given or None
