@@ -21,6 +21,6 @@ def test_compare__lines_of_texts_that_have_several():
     """One that is a line alone has characters only."""
     shared = "the quick brown fox jumps over the lazy dog again and again"
     lines = str(neardup.compare(f"one\r\ntwo {shared}\nthree", f"zero {shared}")).splitlines()
-    assert f"  1  9-68 and 5-64, similarity 1: {shared}" in lines
-    assert "  69-74: three" in lines
+    assert f"  1  9-68 (line 2, column 5) and 5-64, similarity 1: {shared}" in lines
+    assert "  69-74 (line 3, column 1): three" in lines
     assert "  0-4: zero" in lines
