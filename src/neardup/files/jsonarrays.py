@@ -27,21 +27,19 @@ def open_source(
 ) -> JsonArraySource | JsonLinesSource:
     """Return an array or JSON lines source, by first byte."""
     array = JsonArraySource(location, name, encoding=options.encoding)
-    # The spaces of UTF-16 and UTF-32 are next to zeros.
-    spaces = b" \t\r\n" if array.encoding.unit == 1 else b" \t\r\n\0"
     with array.open() as stream:
-        head = stream.read(_HEAD_BYTES).removeprefix(array.encoding.mark).lstrip(spaces)
+        head = stream.read(_HEAD_BYTES).removeprefix(array.encoding.mark).lstrip(JSON_SPACE)
         while not head and (more := stream.read(_HEAD_BYTES)):
-            head = more.lstrip(spaces)
+            head = more.lstrip(JSON_SPACE)
     if not head.startswith(b"["):
         advice = "; a .json file holds one array of objects, or one object a line"
         return JsonLinesSource(location, name, encoding=options.encoding, advice=advice)
     codec = array.encoding.codec
-    if array.encoding.has_ascii_bytes:
+    # Other encodings have characters with the bytes of brackets.
+    if codec != "utf-8" and len(bytes(range(256)).decode(codec, "replace")) != 256:
         message = (
-            f"a JSON array in {codec} cannot be cut into rows, because some of its characters "
-            f"have the bytes of brackets; convert it, for example with: iconv -f {codec} "
-            "-t utf-8 FILE"
+            f"a JSON array in {codec} cannot be cut into rows; convert it, for example with: "
+            f"iconv -f {codec} -t utf-8 FILE"
         )
         raise InvalidInputError(message, path=location)
     return array
@@ -60,10 +58,7 @@ class JsonArraySource(JsonSource):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of one JSON array."""
-        output = self.output(folder)
-        if self.encoding.unit > 1:
-            output.write(self.encoding.mark)
-        return _ArrayWriter(output, self.encoding.codec)
+        return _ArrayWriter(self.output(folder))
 
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
@@ -141,28 +136,24 @@ def _ends_of_elements(data: bytes, begin: int) -> tuple[list[int], int]:
 class _ArrayWriter(RowWriter):
     """Writer of elements between brackets, with commas and newlines."""
 
-    def __init__(self, output: OutputStream, codec: str) -> None:
-        self._output, self._codec = output, codec
+    def __init__(self, output: OutputStream) -> None:
+        self._output = output
         self._is_empty, self._is_closed = True, False
 
     def prepare(self, block: RowBlock) -> bytes:
         """Return the elements, with their separators."""
         assert isinstance(block, RawBlock)
-        return block.raw.joined_by(",\n".encode(self._codec))
+        return block.raw.joined_by(b",\n")
 
     def append(self, prepared: bytes) -> None:
         """Append elements to the array."""
         if prepared:
-            self._write("[\n" if self._is_empty else ",\n")
-            self._output.write(prepared)
+            self._output.write(b"[\n" if self._is_empty else b",\n", prepared)
             self._is_empty = False
 
     def close(self) -> None:
         """Close the array and the file, at most once."""
         if not self._is_closed:
             self._is_closed = True
-            self._write("[]\n" if self._is_empty else "\n]\n")
+            self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
         self._output.close()
-
-    def _write(self, text: str) -> None:
-        self._output.write(text.encode(self._codec))

@@ -70,12 +70,6 @@ MARK_BYTES = 4
 LOOKED_AT = 1 << 16
 """How much of a file is checked for UTF-8 although another encoding is named."""
 
-# Encodings with characters whose second byte may be that of an ASCII letter, bracket or backslash.
-_WITH_ASCII_BYTES = frozenset(
-    {"shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "cp949", "cp950", "johab"}
-    | {"big5", "big5hkscs", "gbk", "gb18030"}
-)
-
 
 @dataclass(frozen=True)
 class TextEncoding:
@@ -88,11 +82,6 @@ class TextEncoding:
     codec: str = "utf-8"
     unit: int = 1
     mark: bytes = b""
-
-    @property
-    def has_ascii_bytes(self) -> bool:
-        """Whether bytes of non-ASCII characters may look like ASCII."""
-        return self.codec in _WITH_ASCII_BYTES
 
 
 def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
