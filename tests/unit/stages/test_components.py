@@ -154,9 +154,9 @@ def check_exchange(read, keys, partitions):
     """Each partition gets the keys of its documents, in keep order."""
 
     def look(partition):
-        found = candidates_in(partition, N_BANDS)
-        assert found.filters is None
-        return {"number": np.array([partition.facts]), "keys": found.keys.copy()}
+        own_keys, filters = candidates_in(partition, N_BANDS)
+        assert filters is None
+        return {"number": np.array([partition.facts]), "keys": own_keys.copy()}
 
     exchanged = exchange_candidates(read, partitions, N_BANDS)
     for number, found in enumerate(exchanged.work("look", look, lambda number: number)):
