@@ -23,7 +23,6 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-    import pyarrow as pa
 
     from neardup.reports.page import Report
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.documents.index import DocumentHandle
 from neardup.errors import InvalidParameterError
@@ -18,10 +18,7 @@ from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
 from neardup.options.choices import IndexKind
 from neardup.runs.runner import Runner
-from neardup.text.tokenizers import named_tokenizer
-
-if TYPE_CHECKING:
-    from neardup.text.tokenizers import TokenFunction
+from neardup.text.tokenizers import TokenFunction, named_tokenizer
 
 
 def open_handle(

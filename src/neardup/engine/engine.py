@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.rows import RowBlock, Source
+from neardup.files.streams import Destination
+from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, SetCollector
 from neardup.reading.sign import (
@@ -35,9 +37,7 @@ from neardup.tables import AnyArray, Bools, Int64s, ShingleSets, Texts, Weighted
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    from neardup.files.streams import Destination
     from neardup.index.index import SharedFolder
-    from neardup.options.choices import OutputFormat
 
 
 T = TypeVar("T")

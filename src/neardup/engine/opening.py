@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.engine.engine import Engine
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.destinations import Target, target_of
+from neardup.files.rows import Source
 from neardup.files.streams import Copied, is_remote, state_of_url
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
@@ -21,8 +23,6 @@ from neardup.runs.runner import Runner, default_memory_bytes
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 if TYPE_CHECKING:
-    from neardup.engine.engine import Engine
-    from neardup.files.rows import Source
     from neardup.index.index import OpenIndex
     from neardup.index.store import Manifest
 

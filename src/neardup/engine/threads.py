@@ -40,7 +40,9 @@ from neardup.engine.engine import (
     read_sets_of,
 )
 from neardup.files.documents import ReadingPass, choose_id_column
-from neardup.files.streams import file_has_changed
+from neardup.files.rows import RowBlock, Source
+from neardup.files.streams import Destination, file_has_changed
+from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
     OfTexts,
@@ -66,10 +68,7 @@ from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets, cut_
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    from neardup.files.rows import RowBlock, Source
-    from neardup.files.streams import Destination
     from neardup.index.index import SharedFolder
-    from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
 U = TypeVar("U")

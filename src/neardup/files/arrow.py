@@ -6,19 +6,15 @@ import itertools
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.files.arrowcolumns import TableBlock, arrow_errors, check_batch, without_views
 from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.streams import check_unpacked, file_size, open_random
+from neardup.files.streams import Destination, check_unpacked, file_size, open_random
 from neardup.files.writers import TableWriter
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination
-    from neardup.options.groups import InputOptions
+from neardup.options.groups import InputOptions
 
 _MAGIC = b"ARROW1"
 # A file is a stream behind a magic word of eight bytes, followed by a table of its batches.

@@ -19,7 +19,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -42,13 +42,17 @@ from neardup.files.rows import (
     columns_of_order,
     order_of,
 )
-from neardup.files.streams import InputStream, OutputStream, compression_of, file_size, suffix_below
+from neardup.files.streams import (
+    Destination,
+    InputStream,
+    OutputStream,
+    compression_of,
+    file_size,
+    suffix_below,
+)
+from neardup.options.groups import InputOptions
 from neardup.runs.progress import counted, job_logger
 from neardup.tables import Int64s, Texts
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination
-    from neardup.options.groups import InputOptions
 
 _log = job_logger("neardup.hints")
 

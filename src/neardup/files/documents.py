@@ -21,10 +21,10 @@ from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID, ColumnNames, RowBlock, Source
 from neardup.kernels.common import hashing
 from neardup.runs.progress import job_logger
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Texts, Uint64s, with_wide_offsets
 
 if TYPE_CHECKING:
-    from neardup.runs.runner import Runner
     from neardup.runs.work import Workspace
 
 

@@ -18,12 +18,11 @@ from neardup.files.encodings import IN_MEMORY
 from neardup.files.formats import has_rows
 from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter, Source
-from neardup.files.streams import parts_of, path_of
+from neardup.files.streams import Destination, parts_of, path_of
 from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
 
 
 @dataclass(frozen=True)

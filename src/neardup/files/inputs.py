@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
@@ -33,6 +33,7 @@ from neardup.files.memory import (
     is_arrow,
     rows_source,
 )
+from neardup.files.rows import Source
 from neardup.files.streams import (
     Copied,
     ending_of,
@@ -44,9 +45,6 @@ from neardup.files.streams import (
 )
 from neardup.options.groups import InputOptions
 from neardup.options.kinds import Documents
-
-if TYPE_CHECKING:
-    from neardup.files.rows import Source
 
 STANDARD_INPUT = "-"
 _PIPED = "standard input"

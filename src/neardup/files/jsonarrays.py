@@ -6,7 +6,6 @@ Bytes between elements are not kept: an output has one element after the other, 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,8 @@ from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JSON_SPACE, JsonBlock, JsonLinesSource, JsonSource
 from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
 from neardup.files.rows import RowBlock, RowWriter
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination, OutputStream
-    from neardup.options.groups import InputOptions
+from neardup.files.streams import Destination, OutputStream
+from neardup.options.groups import InputOptions
 
 _HEAD_BYTES = 4096
 

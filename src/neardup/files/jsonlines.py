@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,12 +47,10 @@ from neardup.files.rows import (
     join_texts,
     order_of,
 )
+from neardup.files.streams import Buffer
 from neardup.kernels.text import jsonstrings as kernel
+from neardup.options.groups import InputOptions
 from neardup.tables import Bytes, Int64s, offsets_of
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Buffer
-    from neardup.options.groups import InputOptions
 
 # The kernel writes so many bytes more than there are.
 _ROOM = 32

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +30,7 @@ from neardup.files.rows import (
     RowWriter,
     Source,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from neardup.files.streams import Destination
+from neardup.files.streams import Destination
 
 _BLOCK_ROWS = 8192
 _BLOCK_BYTES = 8 << 20

@@ -8,9 +8,8 @@ as it passes them; blocks that are gone get none.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary, proxy
 
 import numpy as np
@@ -26,23 +25,17 @@ from neardup.files.arrowcolumns import (
     without_views,
 )
 from neardup.files.columnpaths import path_in
+from neardup.files.cuts import Cuts
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
     RowBlock,
     RowWriter,
     Source,
 )
-from neardup.files.streams import check_unpacked, file_size, open_random
+from neardup.files.streams import Destination, check_unpacked, file_size, open_random
 from neardup.files.writers import TableWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
-    from neardup.options.groups import InputOptions
-    from neardup.tables import Int64s
-
+from neardup.options.groups import InputOptions
+from neardup.tables import Int64s
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
 _READ_AHEAD = 1 << 20

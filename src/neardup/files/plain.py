@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.cuts import fill_holes
+from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import HEAD_BYTES, foreign_kind, is_utf8, language_of_file
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -36,13 +36,8 @@ from neardup.files.rawrows import (
 from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock
 from neardup.files.streams import InputStream, suffix_below
 from neardup.options.groups import InputOptions
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.tables import Int64s
-
-if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
-    from neardup.runs.work import Workspace
-
 
 # The only column.
 _TEXT = "text"

@@ -34,6 +34,7 @@ from neardup.files.rows import (
 )
 from neardup.files.streams import (
     Buffer,
+    Destination,
     InputStream,
     OutputStream,
     compression_of,
@@ -45,7 +46,6 @@ from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
 
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""

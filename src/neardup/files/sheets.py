@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +26,14 @@ from neardup.errors import (
     ReadError,
 )
 from neardup.files.arrowcolumns import TableBlock, as_text, cast_column, column_of
+from neardup.files.cuts import Cuts
 from neardup.files.memory import MemorySource
 from neardup.files.office_documents import OLD_OFFICE, old_office
 from neardup.files.plain import UnreadableFileError
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
-from neardup.files.streams import most_bytes, one_line, open_seekable, reading, writing
+from neardup.files.streams import Destination, most_bytes, one_line, open_seekable, reading, writing
+from neardup.options.groups import InputOptions
 from neardup.runs.progress import counted, job_logger
-
-if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
-    from neardup.options.groups import InputOptions
 
 # Shown by commands, while there is time to begin anew.
 _log = job_logger("neardup.hints")

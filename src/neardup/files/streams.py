@@ -14,17 +14,14 @@ import lzma
 import os
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
 from neardup.runs.runner import Handed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 Buffer = bytes | memoryview
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import BytesIO
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -21,22 +22,15 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.html import MAX_PAGE_BYTES, decode_page, page_text
-from neardup.files.plain import UnreadableFileError, extract_texts
+from neardup.files.plain import ExtractedTexts, UnreadableFileError, extract_texts
 from neardup.files.problems import check_columns
-from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
+from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Problems, RowBlock, RowWriter
-from neardup.files.streams import OutputStream
+from neardup.files.streams import Destination, InputStream, OutputStream
+from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal
-
     from fastwarc.warc import WarcRecord
-
-    from neardup.files.plain import ExtractedTexts
-    from neardup.files.rawrows import Cutter
-    from neardup.files.streams import Destination, InputStream
-    from neardup.options.groups import InputOptions
 
 _KIND = "a WARC file"
 

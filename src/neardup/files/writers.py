@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,15 +25,13 @@ from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import (
     COMPRESSIONS,
     Buffer,
+    Destination,
     OutputStream,
     compression_of,
     one_line,
     writing,
 )
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination
-    from neardup.options.choices import OutputFormat
+from neardup.options.choices import OutputFormat
 
 # Parquet.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,15 +26,12 @@ from neardup.files.documents import (
 )
 from neardup.files.encodings import languages_of_ids
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
+from neardup.files.streams import Destination
 from neardup.files.writers import TableWriter
 from neardup.index.store import Contents, Manifest
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, offsets_of
 from neardup.text.tokenizers import TokenFunction, file_in_name
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination
-
 
 S = TypeVar("S")
 _NO_ROWS: Int64s = np.empty(0, np.int64)

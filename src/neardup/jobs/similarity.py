@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -21,20 +21,17 @@ from neardup.matching.measures import (
     similar_to_first,
     similarity_of_two,
 )
+from neardup.options.choices import Number, SimilarityMeasure
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
 from neardup.options.option import merge, no_effect
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
+from neardup.text.forms import Normalisation
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
-from neardup.text.tokenizers import folded_strings
+from neardup.text.tokenizers import Tokenizer, folded_strings
 from neardup.text.weighting import count_documents, frequency_lists, weighted_sets
-
-if TYPE_CHECKING:
-    from neardup.options.choices import Number, SimilarityMeasure
-    from neardup.text.forms import Normalisation
-    from neardup.text.tokenizers import Tokenizer
 
 
 class Extracted(NamedTuple):

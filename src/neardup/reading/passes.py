@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-
-if TYPE_CHECKING:
-    from neardup.files.streams import Destination
 
 _FIRST_SLOTS = 1 << 12
 

@@ -18,7 +18,7 @@ from neardup.files.arrowcolumns import plain_array
 from neardup.files.documents import ReadingPass, hash_ids
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
-from neardup.matching.buckets import join_filters, make_filters
+from neardup.matching.buckets import Banding, join_filters, make_filters
 from neardup.matching.join import salt
 from neardup.matching.measures import Measure
 from neardup.runs.exchange import SpilledBatches
@@ -55,7 +55,6 @@ from neardup.text.weighting import (
 
 if TYPE_CHECKING:
     from neardup.files.inputs import Inputs
-    from neardup.matching.buckets import Banding
 
 
 # Bytes of text per kernel call, so that tokens and shingles are still in the processor's cache for

@@ -16,12 +16,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.ipc
-from anyio import BrokenWorkerProcess, to_process
+from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
 from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
 from neardup.jobs.align import align
@@ -32,9 +32,6 @@ from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m
 from neardup.service.requests import Problem
 from neardup.service.served_index import WorkError, open_once
-
-if TYPE_CHECKING:
-    from anyio import CapacityLimiter
 
 ARROW = "application/vnd.apache.arrow.stream"
 MEMORY_BYTES = 1 << 29

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +20,9 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.tables import METADATA_KEY, SUMMARY, TableRows, read_summary, resolve_tables
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.runner import Runner
-
-if TYPE_CHECKING:
-    from neardup.reading.catalogue import Catalogue
-
 
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
 

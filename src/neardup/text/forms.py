@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,6 @@ from neardup.kernels.text.folding import (
 )
 from neardup.options.groups import NormalOptions
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenSpans, Uint64s
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
 
 # Vowels and final consonants that join what precedes to a Hangul syllable.
 _JOINING_JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))

@@ -31,6 +31,7 @@ from neardup.errors import (
 )
 from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
+from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
@@ -39,9 +40,6 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.rdd import RDD
-
-    from neardup.engine.spark.work import SharedWork
-    from neardup.files.rows import RowBlock, Source
 
 
 # Errors of tasks travel as rows, so that the driver raises them itself. Spark would retry a task

@@ -67,7 +67,10 @@ from neardup.engine.spark.read import (
     write_on_executors,
 )
 from neardup.errors import NeardupError
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import Destination
 from neardup.index.index import SharedFolder
+from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, part_of
 from neardup.reading.sign import (
@@ -86,10 +89,6 @@ from neardup.text.weighting import DocumentFrequencies, count_documents, join_fr
 if TYPE_CHECKING:
     from pyspark.core.broadcast import Broadcast
     from pyspark.rdd import RDD
-
-    from neardup.files.rows import ColumnNames, RowBlock, Source
-    from neardup.files.streams import Destination
-    from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -24,22 +24,21 @@ from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_task
 from neardup.errors import InvalidInputError, NeardupError, WriteError
 from neardup.files.documents import choose_id_column, name_remedy
 from neardup.files.remote import RemoteDestination
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, numbered_blocks
-from neardup.reading.sign import for_driver, with_filter
+from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, for_driver, with_filter
 from neardup.runs.exchange import SpilledBatches
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
-    from neardup.files.rows import ColumnNames, RowBlock, Source
-    from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.reading.where import Condition
-    from neardup.runs.work import Workspace
 
 R = TypeVar("R")
 

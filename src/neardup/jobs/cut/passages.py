@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,10 +26,6 @@ from neardup.runs.exchange import GrowingArray
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, CutSpans, Int64s, Texts, TokenLists, TokenSpans, offsets_of
 from neardup.text.tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +19,8 @@ from neardup.passages.matches import group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import read_texts
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, CutSpans, Int64s, Texts
-
-if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
 
 
 class Spans(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +32,9 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, part_of
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
 from neardup.runs.exchange import Shuffle
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, Bytes, CutSpans, Digests, Int64s, Texts, offsets_of
 from neardup.text.shingles import digest_token_lists, take_ranges
-
-if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
 
 _NEWLINE, _RETURN = 10, 13
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
+from neardup.matching.measures import Measure
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.outputs.tables import metadata_of
@@ -28,9 +29,6 @@ from neardup.reading.sign import describe_filtered
 from neardup.results import QueryCounts, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.stages.options import columns_of, weights_for
-
-if TYPE_CHECKING:
-    from neardup.matching.measures import Measure
 
 # Options that have no effect on a lookup.
 _OF_JOINS = ("top", "max_distance", "blocking", "columns", "one_to_one")

@@ -10,12 +10,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, TaskRows
+from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.rows import Speller, sides_of
 from neardup.kernels.text import shingles
@@ -31,7 +32,7 @@ from neardup.matching.join import (
 )
 from neardup.matching.measures import EditThreshold
 from neardup.matching.set_join import SetJoin, WeightedJoin
-from neardup.reading.sign import ListedBlock, SignedBatches, sign_block
+from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBatches, sign_block
 from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.stages.decide import NumberedContents, find_firsts
@@ -50,11 +51,6 @@ from neardup.tables import (
 )
 from neardup.text.shingles import ShingleScheme, digest_sets, digest_token_lists, sets_of_tokens
 from neardup.text.weighting import WeightedScheme, digest_weighted_sets, weighted_sets
-
-if TYPE_CHECKING:
-    from neardup.files.rows import RowBlock
-    from neardup.reading.sign import ReadingPlan
-
 
 # Share of the memory for two blocks that are joined.
 _JOIN_SHARE = 0.8
