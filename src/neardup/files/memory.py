@@ -45,8 +45,7 @@ class MemorySource(Source):
     """An Arrow table as a source, written as Parquet.
 
     Row numbers count from 1, as in files; ids are positions, counted from 0 as in Python.
-    ``texts`` are the rows as strings, where they are nothing else; ``misread`` is as in
-    ``parse_arrow``.
+    ``misread`` is as in ``parse_arrow``.
     """
 
     block_type: type[TableBlock] = TableBlock
@@ -55,13 +54,11 @@ class MemorySource(Source):
         self,
         table: pa.Table,
         *,
-        texts: list[str] | None = None,
         misread: Misread | None = None,
         block_rows: int = _BLOCK_ROWS,
     ) -> None:
         check_batch(table, "the table")
         table = without_views(table)
-        self.texts = texts
         self.name = IN_MEMORY
         self.size = table.nbytes
         self._table, self._misread = table, misread
@@ -226,8 +223,7 @@ def rows_source(items: list[Any]) -> MemorySource:
             raise InvalidInputError(message)
     if are_texts:
         column = column_of("text", items, misread, are_texts=True)
-        texts = None if column.null_count or misread else items
-        return MemorySource(pa.table({"text": column}), texts=texts, misread=misread)
+        return MemorySource(pa.table({"text": column}), misread=misread)
     names = list(dict.fromkeys(name for row in items for name in row))
     columns = [column_of(name, [row.get(name) for row in items], misread) for name in names]
     return MemorySource(pa.table(columns, names=list(map(str, names))), misread=misread)
