@@ -118,7 +118,7 @@ class Outcome(ABC):
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
         """Return compared texts of a file, by ascending rows.
 
-        Several columns are joined as in the job; bytes are decoded for display.
+        Several columns are joined as in the job.
         """
 
 
@@ -150,14 +150,6 @@ def _other_rows(source: Source) -> InvalidInputError:
         "`neardup dedup` again"
     )
     return InvalidInputError(message, path=source.origin)
-
-
-def _as_shown(texts: pa.Array) -> list[str]:
-    """Return texts, with bytes decoded for display."""
-    return [
-        text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
-        for text in texts.to_pylist()
-    ]
 
 
 class DedupOutput(Outcome):
@@ -204,7 +196,7 @@ class DedupOutput(Outcome):
                     as_text(self.clusters.take(numbers[some], "id")["id"].combine_chunks())
                 ):
                     raise _other_rows(source)
-                texts += _as_shown(parsed.text)
+                texts += parsed.text.to_pylist()
             start += len(block)
             if len(texts) == len(wanted):
                 return [texts[place] for place in inverse.tolist()]
@@ -274,7 +266,7 @@ class ResultOutcome(Outcome):
         return [
             text
             for _, block, rows in selected_blocks(self._own, wanted)
-            for text in _as_shown(block.parse(columns, select=wanted[rows]).text)
+            for text in block.parse(columns, select=wanted[rows]).text.to_pylist()
         ]
 
 
