@@ -166,13 +166,7 @@ def _showing_logs() -> Iterator[None]:
     # Help need not wait for it.
     import logging
 
-    class Formatter(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            message = getattr(record, "in_both", None)
-            return super().format(record) if message is None else on_command_line(message)
-
     handler = logging.StreamHandler()
-    handler.setFormatter(Formatter())
     loggers = [logging.getLogger(f"neardup.{name}") for name in ("kernels", "hints")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from logging import getLogger
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,13 +39,12 @@ from neardup.index.segments import Segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest
 from neardup.passages.documents import PassageReading
 from neardup.reading.sign import count_tokens, counted_shingles
-from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, TokenLists
 from neardup.text.shingles import digest_token_lists
 from neardup.text.weighting import DocumentFrequencies
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 
 
 class DeniedDocument(NamedTuple):

@@ -19,6 +19,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from logging import getLogger
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,10 +52,10 @@ from neardup.files.streams import (
     suffix_below,
 )
 from neardup.options.groups import InputOptions
-from neardup.runs.progress import counted, job_logger
+from neardup.runs.progress import counted
 from neardup.tables import Int64s, Texts
 
-_log = job_logger("neardup.hints")
+_log = getLogger("neardup.hints")
 
 # Arrow parses twice as fast where a block stays in the processor's cache.
 _BLOCK_BYTES = 1 << 20

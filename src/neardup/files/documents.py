@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from logging import getLogger
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from neardup.errors import InvalidInputError, option_name
 from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID, ColumnNames, RowBlock, Source
 from neardup.kernels.common import hashing
-from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Texts, Uint64s, with_wide_offsets
 
@@ -212,7 +212,7 @@ def read_text_block(
 
 R = TypeVar("R")
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 
 
 def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:

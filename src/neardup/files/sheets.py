@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice, zip_longest
+from logging import getLogger
 from typing import Any, Self
 
 import numpy as np
@@ -33,10 +34,10 @@ from neardup.files.plain import UnreadableFileError
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, most_bytes, one_line, open_seekable, reading, writing
 from neardup.options.groups import InputOptions
-from neardup.runs.progress import counted, job_logger
+from neardup.runs.progress import counted
 
 # Shown by commands, while there is time to begin anew.
-_log = job_logger("neardup.hints")
+_log = getLogger("neardup.hints")
 
 Value = str | int | float | date | time | timedelta | None
 """The value of a cell: a date may have a time; an error is text; None is an empty cell."""

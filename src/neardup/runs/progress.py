@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 import sys
 import time
@@ -11,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-
-from neardup.errors import in_python
 
 # Called with the name of a stage, the work done so far, and the total if it is known.
 Report = Callable[[str, int, int | None], None]
@@ -70,27 +67,6 @@ def may_go_on() -> None:
     For long loops over blocks without side effects.
     """
     _ASKED.get()()
-
-
-def job_logger(name: str) -> logging.Logger:
-    """Return a logger of messages that may name options, in Python's spelling.
-
-    ``in_both`` of a record is the message with the names in Python and on the command line.
-    """
-    logger = logging.getLogger(name)
-    logger.addFilter(_choose_spelling)
-    return logger
-
-
-def _choose_spelling(record: logging.LogRecord) -> bool:
-    said = record.getMessage()
-    if in_python(said) != said:
-        record.in_both, record.msg, record.args = said, in_python(said), None
-    return True
-
-
-# Kernels do not depend on jobs.
-job_logger("neardup.kernels")
 
 
 def report_part(

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
+from logging import getLogger
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, local
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from neardup.options.groups import RunOptions, WorkerOptions
-from neardup.runs.progress import Display, Progress, Report, job_logger
+from neardup.runs.progress import Display, Progress, Report
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -103,7 +104,7 @@ def _lines(path: Path) -> list[str]:
 # Seconds; a shorter stage leaves too little memory behind to release.
 _BRIEF = 0.005
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 # Without a handler, programs without logging would print messages on standard error.
 logging.getLogger("neardup").addHandler(logging.NullHandler())
 

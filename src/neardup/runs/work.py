@@ -26,6 +26,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
+from logging import getLogger
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -50,11 +51,10 @@ from neardup.runs.disk import (
     sync_folder,
     work_errors,
 )
-from neardup.runs.progress import job_logger
 
 KEY = "key.json"
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 
 
 def digest_of(key: Mapping[str, Any]) -> str:

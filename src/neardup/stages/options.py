@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -37,7 +38,6 @@ from neardup.options.groups import (
 from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue, KeepPolicy, parse_keep
 from neardup.reading.sign import ReadingPlan, with_frequencies
-from neardup.runs.progress import job_logger
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.forms import UNSPACED_BLOCKS
 from neardup.text.shingles import ShingleScheme, shingle_scheme
@@ -303,7 +303,7 @@ def check_method(options: DedupOptions) -> None:
     options.check_unused(where, remedy)
 
 
-_log = job_logger("neardup.hints")
+_log = getLogger("neardup.hints")
 
 
 def hints_of_short(n_documents: int, n_short: int, shingles: ShingleScheme) -> list[dict[str, str]]:

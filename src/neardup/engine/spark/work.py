@@ -21,15 +21,15 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from neardup.errors import WriteError
 from neardup.runs.disk import work_errors
-from neardup.runs.progress import job_logger
 from neardup.runs.work import WorkFolder, WorkPlace, digest_of
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 
 # Trailer of a stored task result: number of pickled rows before it, and the checksum of all.
 _END = struct.Struct(">QI")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from logging import getLogger
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,12 @@ from neardup.reading.sign import (
     with_frequencies,
 )
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
-from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import hints_of_short, to_be_counted, with_warning
 from neardup.tables import Bools, Int64s, Uint64s
 
-_log = job_logger(__name__)
+_log = getLogger(__name__)
 
 
 def find_pairs(
