@@ -1,25 +1,7 @@
 """Exceptions that neardup raises on purpose.
 
-NeardupError
-  InvalidParameterError (ValueError)       an option is outside its range
-  InvalidInputError     (ValueError)       a row or a file is not what it should be
-  ReadError             (OSError)          a file cannot be read
-  WriteError            (OSError)          an output cannot be written
-  OutputExistsError     (FileExistsError)  the output is already there
-  SketchMismatchError   (ValueError)       what was made by unlike schemes is to be compared
-  SketchFormatError     (ValueError)       a file of sketches is damaged, or of another version
-  IndexFormatError      (ValueError)       an index is damaged, or of another version
-  DeniedError           (ValueError)       a document must not come back into an index
-  IndexLockedError      (RuntimeError)     an index is being written by somebody else
-  ResultLimitError      (RuntimeError)     more results than the caller allowed
-  MissingExtraError     (ImportError)      an optional dependency is not installed
-  EngineError           (RuntimeError)     Spark is not as it has to be, or could not finish
-  ServiceError          (RuntimeError)     a service refused a request, or could not be reached
-
-``NeardupHint`` is a warning, and no error: the options that are usual are wrong for the texts.
-
-Each message says what was expected, what came, and what to do. The command line prints it after
-``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
+Each message has the expected and the received value, and the remedy. The command line prints it
+after ``error:`` and ends with exit code 1; any other exception is a defect of neardup.
 
 An option has two names, and a message names it as its caller does. It is written with both, as
 ``format='same' (--format same)``: ``in_python`` keeps the first, ``on_command_line`` the second.
