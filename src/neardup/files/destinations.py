@@ -257,12 +257,7 @@ def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """Lock a local output until the block ends, and yield its content's temporary path.
 
     Folders above it are made, and go if they stay empty. Nested blocks for the same output share
-    the path.
-
-    Raises
-    ------
-    WriteError
-        If another run holds the output.
+    the path. Raises WriteError if another run holds the output.
     """
     missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
     try:

@@ -91,11 +91,7 @@ def check_unique(
     """Raise if an id occurs twice, ignoring skipped rows' nulls.
 
     ``ids`` are those of all documents, in parts, and read twice. ``place`` returns the file and row
-    of a document.
-
-    Notes
-    -----
-    Memory 8 bytes per id.
+    of a document. Memory 8 bytes per id.
     """
     parts = [hash_ids(as_text(part.drop_null())) for part in ids]
     hashes = np.concatenate([np.empty(0, np.uint64), *parts])

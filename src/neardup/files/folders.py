@@ -61,12 +61,8 @@ def document_folders(
 
     Arguments are entries: the entries of the one named folder, several folders, the matches of a
     pattern, or files. A folder is a document with all files below it. Files are the document of
-    their folder, unless other entries there are folders; a named table stays a table.
-
-    Raises
-    ------
-    InvalidInputError
-        If a file of a folder has several documents.
+    their folder, unless other entries there are folders; a named table stays a table. Raises
+    InvalidInputError if a file of a folder has several documents.
     """
     folders: dict[str, tuple[str, ...]] = {}
     singles: dict[str, tuple[str, ...]] = {}

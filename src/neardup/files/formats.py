@@ -26,23 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of input files.
+    """A format of input files, with its value of ``input_format`` and endings in lower case.
 
-    Parameters
-    ----------
-    name
-        Its value of ``input_format``.
-    suffixes
-        Endings of file names, in lower case.
-    opener
-        Module in ``neardup.files`` and function that open a file, ``open_source`` if none is named.
-        Loaded with the first file, because each format loads readers of its own.
-    is_compressible
-        Whether the suffix of a compression may follow.
-    extra, packages
-        The extra that it needs, if any, and its packages.
-    kind
-        A file in words, if it is one document. Then the function returns the text of its bytes.
+    ``opener`` is a module in ``neardup.files`` and a function there, ``open_source`` if none is
+    named, loaded with the first file; the suffix of a compression may follow if
+    ``is_compressible``. ``extra`` needs ``packages``. ``kind`` is a file in words if it is one
+    document; then the function returns the text of its bytes.
     """
 
     name: InputFormat

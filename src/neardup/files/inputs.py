@@ -113,15 +113,10 @@ def list_endings(counts: Mapping[str, int]) -> str:
 def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     """Return the sources of paths or data from Python.
 
-    Parameters
-    ----------
-    data
-        A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
-        rows themselves: an Arrow table or an object with an Arrow interface (pandas, Polars,
-        DuckDB), a list of strings, each a text, or a list of dictionaries, each a row. Other
-        iterables are read to their end first.
-    options
-        Options of the formats.
+    ``data`` is a path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or
+    the rows themselves: an Arrow table or an object with an Arrow interface (pandas, Polars,
+    DuckDB), a list of strings, each a text, or a list of dictionaries, each a row. Other iterables
+    are read to their end first.
     """
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], options)

@@ -115,13 +115,7 @@ class JsonValues:
         return found
 
     def strings(self, name: str) -> pa.Array:
-        """Return the strings of a column, null for other values.
-
-        Raises
-        ------
-        pyarrow.ArrowInvalid
-            If one is not UTF-8.
-        """
+        """Return the strings of a column, null for others, or raise ArrowInvalid for bad UTF-8."""
         return self._as_written(name, self.are(name, _STRINGS))
 
     def numbers_or_strings(self, name: str) -> pa.Array:

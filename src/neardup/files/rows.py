@@ -364,11 +364,6 @@ class Source(ABC):
 
         Without ``has_fixed_columns``, the names of the first row, nested ones in structures. None
         without such a row.
-
-        Raises
-        ------
-        InvalidInputError, ReadError
-            If the source cannot be read.
         """
         return None
 

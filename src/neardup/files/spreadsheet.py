@@ -50,17 +50,9 @@ class _Exact(float):
 class Spreadsheet:
     """A workbook of one sheet in a temporary folder, copied when complete.
 
-    If the library wrote to the destination, it would continue after an error, unnoticed.
-
-    Parameters
-    ----------
-    header
-        The first row.
-    name
-        The name of the sheet; one that no sheet may have is replaced.
-    are_numbers_exact
-        Whether whole numbers of more than 15 digits are numbers, as they come from a spreadsheet,
-        and not texts.
+    If the library wrote to the destination, it would continue after an error, unnoticed. A ``name``
+    that no sheet may have is replaced. With ``are_numbers_exact`` whole numbers of more than 15
+    digits, as they come from a spreadsheet, are not written as texts.
     """
 
     def __init__(

@@ -44,21 +44,13 @@ _TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl", ".xlsx")
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Destination and format of a table.
-
-    Parameters
-    ----------
-    path
-        A file or its URL, a pipe or a device, or standard output.
-    format
-        ``parquet``, ``csv``, ``jsonl`` or ``xlsx``.
-    is_stream
-        Whether it takes rows one after the other, as all but a file does.
-    """
+    """Destination and format of a table."""
 
     path: Target
+    """A file or its URL, a pipe or a device, or standard output."""
     format: str
     is_stream: bool
+    """Whether it takes rows one after the other, as all but a file does."""
 
     @property
     def is_standard_output(self) -> bool:
@@ -158,16 +150,8 @@ def write_parquet(
 ) -> str:
     """Write rows to a file, and return its SHA-256 in hex.
 
-    Parameters
-    ----------
-    batches
-        The rows in order.
-    schema
-        Of all batches. A column of dictionary type is written as its values, because dictionaries
-        differ from batch to batch.
-    destination
-        Of the file. While rows come it is not complete, so it should be in a folder that is not yet
-        in place.
+    A column of dictionary type is written as its values, because dictionaries differ from batch to
+    batch. The destination should be in a folder that is not yet in place.
     """
     # Tables as text do not load the Parquet writer.
     from neardup.files.writers import TableWriter
@@ -337,17 +321,8 @@ _BLOCK_ROWS = 1 << 16
 class TableRows:
     """The rows of a table, only partly in memory.
 
-    Parameters
-    ----------
-    schema
-        Names and types of the columns.
-    n_rows
-        How many rows there are.
-    blocks
-        Gives all of them in order, in blocks that read their columns when they are asked.
-    finish
-        Takes some columns of rows as they are stored, and the place of the first row; returns them
-        as they should be, or raises.
+    ``blocks`` gives all rows in order, in blocks that read their columns when they are asked.
+    ``finish`` changes or checks some columns of rows, given the place of the first row.
     """
 
     schema: pa.Schema

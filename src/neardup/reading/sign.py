@@ -280,15 +280,7 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:
-    """Return the rows that meet a condition, all for None.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not a condition.
-    InvalidInputError
-        If it names a missing column.
-    """
+    """Return the rows that meet a condition, all for None."""
     if where is None:
         return sources
     # Conditions need DuckDB, which few runs load.
