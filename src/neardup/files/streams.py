@@ -147,26 +147,33 @@ class InputStream:
 
     def read(self, size: int) -> bytes:
         """Return the next ``size`` bytes, fewer only at the end."""
-        room = memoryview(bytearray(size))
-        return bytes(room[: self.read_into(room)])
+        parts: list[bytes] = []
+        n_missing = size
+        with reading(self.location):
+            while n_missing and (data := self._stream.read(n_missing)):
+                parts.append(data)
+                n_missing -= len(data)
+            self._check_not_empty(size - n_missing, size)
+        return b"".join(parts)
 
     def read_into(self, room: memoryview) -> int:
         """Fill memory with next bytes, fewer only at the end."""
-        count, is_at_end = 0, False
+        if not hasattr(self._stream, "readinto"):
+            # Not all file systems of fsspec have it.
+            data = self.read(len(room))
+            room[: len(data)] = data
+            return len(data)
+        count = 0
         with reading(self.location):
-            while count < len(room) and not is_at_end:
-                # Not all file systems of fsspec have readinto.
-                if hasattr(self._stream, "readinto"):
-                    n_read = self._stream.readinto(room[count:])
-                else:
-                    data = self._stream.read(len(room) - count)
-                    n_read = len(data)
-                    room[count : count + n_read] = data
-                count, is_at_end = count + n_read, not n_read
-            # Some libraries take an empty file for valid compressed data; no compressor writes one.
-            if is_at_end and not count and self._compression and not self._raw.tell():
-                raise EOFError
+            while count < len(room) and (n := self._stream.readinto(room[count:])):
+                count += n
+            self._check_not_empty(count, len(room))
         return count
+
+    def _check_not_empty(self, count: int, size: int) -> None:
+        # Some libraries take an empty file for valid compressed data; no compressor writes one.
+        if size and not count and self._compression and not self._raw.tell():
+            raise EOFError
 
     @property
     def position(self) -> int:
