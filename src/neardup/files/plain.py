@@ -122,7 +122,7 @@ class TextFileSource(_OneColumnSource):
     def is_binary(self) -> bool:
         """Whether the first bytes are binary in every encoding."""
         with self.open() as stream:
-            found = foreign_kind(stream.read(HEAD_BYTES)) if self.encoding.unit == 1 else None
+            found = None if self.encoding.is_wide else foreign_kind(stream.read(HEAD_BYTES))
         return found is not None and not found.startswith("this is text")
 
     def _block(self, raw: RawRows) -> RowBlock:

@@ -73,15 +73,15 @@ LOOKED_AT = 1 << 16
 
 @dataclass(frozen=True)
 class TextEncoding:
-    """How the characters of a file are written down.
-
-    ``unit`` is the bytes of a code unit, in which ASCII characters have their ASCII value, and
-    ``mark`` the byte-order mark that the file begins with.
-    """
+    """How the characters of a file are written down, with its byte-order mark."""
 
     codec: str = "utf-8"
-    unit: int = 1
     mark: bytes = b""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether ASCII characters have several bytes."""
+        return self.codec.startswith(("utf-16", "utf-32"))
 
 
 def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
@@ -105,8 +105,8 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
     beginning = head()
     for exact, mark in MARKS:
         if exact.startswith(codec) and beginning.startswith(mark):
-            return TextEncoding(exact, int(family[-2:]) // 8, mark)
-    return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
+            return TextEncoding(exact, mark)
+    return TextEncoding(codec if codec != family else f"{family}-le")
 
 
 def check_mark(head: bytes, encoding: str | None, path: str) -> None:
@@ -225,25 +225,6 @@ def cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
     n = int(final)
     size = len(data) * n
     return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)
-
-
-def in_units(cutter: Cutter, encoding: TextEncoding) -> Cutter:
-    """Adapt a cutter of bytes to an encoding's code units.
-
-    The bytes that it sees are the code units, all beyond ASCII as one and the same byte.
-    """
-    unit = encoding.unit
-    if unit == 1:
-        return cutter
-    kind = np.dtype(f"{'<' if encoding.codec.endswith('le') else '>'}u{unit}")
-
-    def cut(data: bytes | memoryview, final: bool) -> Cut:
-        units = np.frombuffer(data, kind, len(data) // unit)
-        found = cutter(np.minimum(units, 0xFF).astype(np.uint8).tobytes(), final)
-        starts, ends = found.starts * unit, found.ends * unit
-        return replace(found, starts=starts, ends=ends, consumed=found.consumed * unit)
-
-    return cut
 
 
 def line_ends(raw: RawRows) -> Int64s:
@@ -385,7 +366,14 @@ class RawSource(Source):
         with self.open() as stream:
             if self._version is not None and self._version != stream.version:
                 raise file_has_changed(self.name)
-            cutter = in_units(self._cutter(), self.encoding)
+            if self.encoding.is_wide and not self.is_one_row:
+                codec = self.encoding.codec
+                message = (
+                    f"a file in {codec} cannot be cut into rows; convert it, for example with: "
+                    f"iconv -f {codec} -t utf-8 FILE"
+                )
+                raise InvalidInputError(message, path=self.location)
+            cutter = self._cutter()
             rest, number = self._start(stream), 1
             final = False
             while not final:
@@ -405,9 +393,6 @@ class RawSource(Source):
                     yield block
                 number += cut.count
                 rest = bytes(data[cut.consumed :])
-                if final and 0 < len(rest) < self.encoding.unit:
-                    message = f"the file ends within a character of {self.encoding.codec}"
-                    raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
             self._version = stream.version
 
@@ -428,19 +413,14 @@ class RawSource(Source):
         """Open a writer of rows, or of a one-row file."""
         if self.is_one_row:
             return _FileWriter(self, folder)
-        output = self.output(folder)
-        if self.encoding.unit > 1:
-            # Without the mark the order of bytes is unknown.
-            output.write(self.encoding.mark)
-        return RawWriter(output, self.encoding.codec)
+        return RawWriter(self.output(folder))
 
 
 class RawWriter(RowWriter):
     """Writes raw rows one after the other, byte for byte."""
 
-    def __init__(self, output: OutputStream, codec: str = "utf-8") -> None:
+    def __init__(self, output: OutputStream) -> None:
         self._output = output
-        self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
         self._line_is_open = False
 
     def prepare(self, block: RowBlock) -> list[Buffer]:
@@ -453,10 +433,9 @@ class RawWriter(RowWriter):
         if not prepared:
             return
         if self._line_is_open:
-            self._output.write(self._newline)
+            self._output.write(b"\n")
         self._output.write(*prepared)
-        end = bytes(prepared[-1][-len(self._newline) :])
-        self._line_is_open = end not in (self._newline, self._return)
+        self._line_is_open = prepared[-1][-1] not in (_NEWLINE, _RETURN)
 
     def close(self) -> None:
         """Complete the output file."""

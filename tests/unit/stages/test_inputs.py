@@ -34,12 +34,12 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b"):
         lines = "".join(json.dumps(row) + "\n" for row in ROWS)
-        Path(f"{name}.jsonl").write_bytes(lines.encode("utf-16"))
+        Path(f"{name}.jsonl").write_bytes(lines.encode("latin-1"))
     result = neardup.deduplicate(
         "a.jsonl",
         against="b.jsonl",
         read=neardup.ReadOptions(
-            text_column=["title", "text"], against_text_column="text", encoding="utf-16"
+            text_column=["title", "text"], against_text_column="text", encoding="latin-1"
         ),
     )
     assert {name: result.summary[name] for name in OF_INPUTS} == {
@@ -52,7 +52,7 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "against_text_column": "text",
             "id_column": None,
             "input_format": "auto",
-            "encoding": "utf-16",
+            "encoding": "latin-1",
             "delimiter": None,
             "document": None,
             "main_text": False,
