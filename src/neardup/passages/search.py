@@ -13,8 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
 from threading import RLock
 
 import numpy as np
@@ -40,11 +39,9 @@ _SCRATCH_OF_ENTRY, _SCRATCH_OF_PLACE = 12, 32
 # Row capacity per region.
 _ROWS_OF_REGION = 8
 
-# Passage weights are grouped into classes, this many per power of two for comparison and fewer for
-# the search. Bounds have slack for rounding.
-_CLASSES, _CLASSES_SOUGHT, _SLACK = 4, 2, 1e-6
-# One position in this many may have lighter least tokens than usual.
-_LIGHT_OF = 50
+# Greatest weights of passages are grouped into classes, this many per power of two, with slack for
+# rounding.
+_CLASSES, _SLACK = 4, 1e-6
 # One run of buckets in this many, and some more, may have passages that extend further.
 _FEW_OF, _FEW = 4096, 4
 # Passages usually extend over at most this many buckets.
@@ -164,7 +161,7 @@ class SegmentSearcher:
         """
         threshold, times = plan.threshold, plan.times
         least = 1 if times else plan.min_tokens
-        limits = Limits(plan.hits, least, np.float64(threshold), times)
+        limits = Limits(least, np.float64(threshold), times)
         numbers = threshold.numerator, threshold.denominator
         choice = PassageChoice(least, *numbers, times, self._overlap)
         ranges = self._find_ranges(batch, first_tokens, entries, limits)
@@ -173,7 +170,7 @@ class SegmentSearcher:
         # Each kernel resumes after filling its buffer, so results come in parts.
         found = [
             compared.copy()
-            for outlined in self._outline(batch, ranges, limits)
+            for outlined in self._outline(batch, ranges, plan.hits, limits)
             for compared in self._compare(batch, entries, choice, *outlined)
         ]
         if not found:
@@ -187,83 +184,33 @@ class SegmentSearcher:
     ) -> Int64s:
         totals, threshold = batch.totals, limits.threshold
         has_weight = np.flatnonzero(totals > 0)
-        found, heaviest = [np.empty((0, 3), np.int64)], [np.empty(0, np.float64)]
-        if not len(has_weight):
-            return np.empty((0, 5), np.int64)
-        # A passage weighs at least its shared weight and at most this bound. The first class
-        # includes passages lighter than the usual least weight.
-        light = self._usually_lightest / np.median(totals[has_weight])
-        light = np.clip(light, threshold, 1.0)
-        n_classes = max(round(-_CLASSES_SOUGHT * np.log2(threshold * light)), 1)
-        bounds = np.geomspace(light, 1 / threshold, n_classes + 1)
-        bounds[0] = threshold
-        if limits.times:
-            # Heavier passages share no more.
-            bounds = np.array([0.0, limits.times])
-        for low, high in pairwise(bounds.tolist()):
-            most = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
-            for number in np.unique(most).tolist():
-                for buckets in self._find_buckets(
-                    batch,
-                    has_weight[most == number],
-                    self._reach(int(number)),
-                    low * (1 - _SLACK) * totals,
-                    first_tokens,
-                    entries,
-                    limits,
-                ):
-                    found.append(buckets)
-                    heaviest.append(np.full(len(buckets), _weight_of(number)))
-        merged, weights = _merge_buckets(np.concatenate(found), np.concatenate(heaviest))
+        # A passage weighs at least its shared weight, and at most this multiple of the query.
+        low, high = (0.0, limits.times) if limits.times else (threshold, 1 / threshold)
+        lightest: Floats = low * (1 - _SLACK) * totals
+        numbers = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
+        found, heaviest = [np.empty((0, 3), np.int64)], np.zeros(len(totals))
+        for number in np.unique(numbers).tolist():
+            chosen = has_weight[numbers == number]
+            heaviest[chosen] = _weight_of(number)
+            find = partial(
+                lookups.find_buckets,
+                *(batch.queries.wanted, batch.first, chosen, entries, first_tokens),
+                *(len(self.segment.tokens), self._places, self._reach(int(number))),
+                lightest,
+                limits,
+            )
+            found += [part.copy() for part in fill_in_parts(find, len(chosen), 3)]
+        buckets = _merge_buckets(np.concatenate(found))
 
         def narrow(done: int, room: Int64s) -> tuple[Int, Int]:
             with self._scratch() as scratch:
                 return narrowing.narrow_buckets(
-                    batch.queries.wanted,
-                    batch.first,
-                    entries,
-                    self._documents,
-                    limits,
-                    scratch,
-                    merged,
-                    weights,
-                    done,
-                    room,
+                    *(batch.queries.wanted, batch.first, entries, self._documents, limits),
+                    *(scratch, buckets, heaviest, done, room),
                 )
 
-        ranges = [part.copy() for part in fill_in_parts(narrow, len(merged), 5)]
+        ranges = [part.copy() for part in fill_in_parts(narrow, len(buckets), 5)]
         return np.concatenate([np.empty((0, 5), np.int64), *ranges])
-
-    def _find_buckets(
-        self,
-        batch: Batch,
-        chosen: Int64s,
-        reach: Reach,
-        lightest: Floats,
-        first_tokens: Int64s,
-        entries: Int32s,
-        limits: Limits,
-    ) -> Iterator[Int64s]:
-        """Yield candidate starts of the passages of a weight class."""
-
-        def find(done: int, room: Int64s) -> tuple[Int, Int]:
-            return lookups.find_buckets(
-                batch.queries.wanted,
-                batch.first,
-                chosen,
-                entries,
-                first_tokens,
-                len(self.segment.tokens),
-                self._places,
-                reach,
-                lightest,
-                limits,
-                done,
-                room,
-            )
-
-        for buckets in fill_in_parts(find, len(chosen), 3):
-            yield buckets.copy()
 
     def _reach(self, number: int) -> Reach:
         reach = self._reaches.get(number)
@@ -313,22 +260,15 @@ class SegmentSearcher:
             lightest = self._lightest_by_bits[bits] = weights
         return lightest
 
-    @cached_property
-    def _usually_lightest(self) -> float:
-        """Least weight of passages outside a few buckets."""
-        weights = self._lightest(_LEAST_BITS)
-        few = len(weights) // _LIGHT_OF
-        return float(np.partition(weights, few)[few])
-
     def _outline(
-        self, batch: Batch, ranges: Int64s, limits: Limits
+        self, batch: Batch, ranges: Int64s, hits: int, limits: Limits
     ) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
         """Yield candidate regions, and the ends of sub-texts by start.
 
         They are the sub-texts with enough common min-hashes, or all in the ranges of their query.
         """
         # Only queries with a range need min-hashes.
-        keys = batch.keys_for(np.unique(ranges[:, 0])) if limits.hits else None
+        keys = batch.keys_for(np.unique(ranges[:, 0])) if hits else None
         rows: list[Int64s] = []
 
         def outline(done: int, room: Int64s) -> tuple[Int, Int]:
@@ -338,7 +278,7 @@ class SegmentSearcher:
                     ranges, done, limits.min_tokens, self._overlap, room, *rows
                 )
             return sweep.outline_regions(
-                keys, ranges, done, self.segment.windows, limits.hits, self._overlap, room, *rows
+                keys, ranges, done, self.segment.windows, hits, self._overlap, room, *rows
             )
 
         for regions in fill_in_parts(outline, len(ranges), 5):
@@ -439,25 +379,22 @@ def _weight_of(number: float) -> np.float64:
     return np.float64(2.0 ** (number / _CLASSES))
 
 
-def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
+def _merge_buckets(buckets: Int64s) -> Int64s:
     """Join overlapping or adjoining ranges of each query.
 
-    Rows are query, start and stop. The greatest weight is kept.
+    Rows are query, start and stop.
     """
-    order = np.lexsort((buckets[:, 1], buckets[:, 0]))
-    buckets, heaviest = buckets[order], heaviest[order]
-    heads = np.empty(len(buckets), np.bool_)
-    heads[:1] = True
+    buckets = buckets[np.lexsort((buckets[:, 1], buckets[:, 0]))]
     # Offset queries so far that ranges of two queries never touch.
-    far = int(buckets[:, 2].max(initial=0)) + 1
-    behind = np.maximum.accumulate(buckets[:, 0] * far + buckets[:, 2])
-    heads[1:] = (buckets[1:, 0] * far + buckets[1:, 1]) > behind[:-1]
-    rows = np.flatnonzero(heads)
+    origins = buckets[:, 0] * (int(buckets[:, 2].max(initial=0)) + 1)
+    behind = np.maximum.accumulate(origins + buckets[:, 2])
+    is_first = np.ones(len(buckets), np.bool_)
+    is_first[1:] = (origins + buckets[:, 1])[1:] > behind[:-1]
+    rows = np.flatnonzero(is_first)
     merged = buckets[rows]
-    if not len(rows):
-        return merged, heaviest
-    merged[:, 2] = np.maximum.reduceat(buckets[:, 2], rows)
-    return merged, np.maximum.reduceat(heaviest, rows)
+    if len(rows):
+        merged[:, 2] = np.maximum.reduceat(buckets[:, 2], rows)
+    return merged
 
 
 def _usual_span(reaches: Int64s) -> int:

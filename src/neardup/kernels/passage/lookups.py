@@ -1,17 +1,16 @@
 """Find segment buckets with enough of a query's tokens.
 
-A similar passage shares the more of the query's weight, the more it weighs itself: passages are
-searched by classes of their weight. The query's tokens that a passage lacks weigh at most the rest
-of the query. So the passage has one of the rarest tokens, if together they weigh more than the
-rest, and a greater share of a larger set of rare tokens. Lists of places are read from the shortest
-on, until few enough places are left; lists of frequent tokens, with most of the places, are seldom
-read.
+A similar passage shares the more of the query's weight, the more it weighs itself. The query's
+tokens that a passage lacks weigh at most the rest of the query. So the passage has one of the
+rarest tokens, if together they weigh more than the rest, and a greater share of a larger set of
+rare tokens. Lists of places are read from the shortest on, until few enough places are left; lists
+of frequent tokens, with most of the places, are seldom read.
 
 Places are counted in buckets of a few tokens, one block at a time, and counts within reach of a
 bucket are added up. The reach of passages depends on their weight, and on the text: it is further
 in repetitive text. Passages have a least number of tokens: if these weigh more than the lightest
-passages of a class, more must be shared. If enough is within reach, the longer lists are entered
-too, one by one.
+passages, more must be shared. If enough is within reach, the longer lists are entered too, one by
+one.
 
 Queries are parts of one list of tokens, weighed and hashed here. They may overlap, as the windows
 of a long text do: their tokens are numbered once, for all.
@@ -170,12 +169,8 @@ def weighted_keys(
         )
 
 
-# Nanoseconds to count a place, to enter a list at some place, and to look at a token of the text.
-_PLACE, _ENTRY, _TOKEN = 1.5, 150.0, 3.0
-# Buckets checked together: near a bucket with enough places others often have enough, too.
-_TOGETHER = 60.0
-# Places reached from a bucket, on average, of a list that is not read whole.
-_FREQUENT = 0.7
+# Lists are read until the others together have less than this share of the needed weight.
+_NOT_READ = 0.75
 
 # Starts of a block, in buckets. Weights are counted in whole numbers, so small that the sums fit in
 # 16 bits even if a bucket counts a list several times.
@@ -393,42 +388,6 @@ def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: In
     return n + 1
 
 
-@helper
-def _count_read(
-    sizes: ConstInt64s, weights: Floats, needed: np.float64, n_tokens: Int, reach: Reach
-) -> Int:
-    """Choose the number of shortest lists to read completely.
-
-    ``weights`` are the weights of the lists. The choice estimates how often a bucket would reach
-    enough if places were spread evenly.
-    """
-    n_lists, rest, n_places = sizes.shape[0], 0.0, np.int64(0)
-    for o in range(n_lists):
-        rest += weights[o]
-    n_buckets = np.float64((n_tokens >> reach.bits) + 1)
-    # Buckets reached together are checked together.
-    look = (_ENTRY + _TOKEN * np.float64((reach.span + 1) << reach.bits)) / _TOGETHER
-    read = 0.0
-    for o in range(n_lists):
-        rest -= weights[o]
-        read += weights[o]
-        n_places += sizes[o]
-        if rest >= needed or o + 1 == n_lists:
-            continue
-        usual = np.float64(n_places * (reach.span + 1)) / n_buckets
-        wanted = (needed - rest) * np.float64(o + 1) / max(read, 1.0)
-        chance, x = 1.0, 1.0
-        while x < wanted + 1.0 and chance > 1e-9:
-            chance *= usual / x
-            x += 1.0
-        further = np.float64(sizes[o + 1])
-        # A list that is reached from many buckets is reached more than once from some.
-        is_frequent = further * np.float64(reach.span + 1) > _FREQUENT * n_buckets
-        if is_frequent or min(chance, 1.0) * n_buckets * look <= _PLACE * further:
-            return np.int64(o + 1)
-    return np.int64(n_lists)
-
-
 @kernel
 def weigh_queries(wanted: QueryTokens, first_query: int, totals: Int64s) -> None:
     """Compute the total weights of queries from ``first_query`` on."""
@@ -505,6 +464,7 @@ def find_buckets(
             continue
         order_of(all_sizes[:n_lists], all_orders[:n_lists], spare[:n_lists])
         unit, rest = total * np.float64(span + 1) / _WHOLE, total
+        n_read: Int = np.int64(0)
         for o in range(n_lists):
             t = listed[all_orders[o]]
             entry = entries[types[t]]
@@ -512,12 +472,12 @@ def find_buckets(
             rows[o], stops[o] = places.starts[entry], places.starts[entry + 1]
             amount = np.int64(own[o] / unit)
             amounts[o] = np.uint16(amount)
+            n_read += np.int64(rest >= _NOT_READ * needed)
             rest -= own[o]
             # Each list that is read may lack a unit for rounding.
             leasts[o] = max(np.int64((needed - max(rest, 0.0)) / unit) - o - 2, np.int64(1))
         # Passages that weigh more than the lightest share more.
         extra = np.float64(0.0 if limits.times else share / (1.0 + share) / unit)
-        n_read = _count_read(sizes[:n_lists], own[:n_lists], needed, n_tokens, reach)
         if first_token > 0:
             for o in range(n_lists):
                 rows[o] = first_at_least(places.places, rows[o], stops[o], first_token)

@@ -206,8 +206,8 @@ def narrow_buckets(
     """Find ranges of starts of passages possibly similar to queries.
 
     ``buckets``, from ``first_bucket`` on, are from ``lookups.find_buckets``, with query
-    ``first_query + k`` as k; they are grouped by query, ascending and disjoint. ``heaviest`` bounds
-    the weight of passages that begin in each. ``entries`` has for each number of a query's token
+    ``first_query + k`` as k; they are grouped by query, ascending and disjoint. ``heaviest[k]``
+    bounds the weight of its passages. ``entries`` has for each number of a query's token
     the entry of the vocabulary, or -1. Rows of ``ranges`` receive k, document, first and last
     start, and the token before which passages end.
 
@@ -248,7 +248,7 @@ def narrow_buckets(
                 end = offsets[document + 1]
                 behind = min(min(stop, end), first + together)
                 low, high, most = possible_starts(
-                    first, behind - 1, end, shares, heaviest[i], limits, documents, scratch
+                    first, behind - 1, end, shares, heaviest[k], limits, documents, scratch
                 )
                 if low <= high:
                     if n_ranges > first_of_document and ranges[n_ranges - 1, 3] + 1 == low:

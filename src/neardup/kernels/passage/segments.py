@@ -75,13 +75,12 @@ class SearchScratch(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Requirements on passages: common min-hashes, tokens, and similarity.
+    """Requirements on passages: tokens, and similarity.
 
     If ``times`` is 0, it is Jaccard similarity. Else it is the share of a query that they contain,
     and they weigh at most ``times`` times as much as the query.
     """
 
-    hits: int
     min_tokens: int
     threshold: np.float64
     times: int
