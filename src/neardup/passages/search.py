@@ -186,7 +186,7 @@ class SegmentSearcher:
         has_weight = np.flatnonzero(totals > 0)
         # A passage weighs at least its shared weight, and at most this multiple of the query.
         low, high = (0.0, limits.times) if limits.times else (threshold, 1 / threshold)
-        lightest: Floats = low * (1 - _SLACK) * totals
+        lightest = (low * (1 - _SLACK) * totals).astype(np.float64)
         numbers = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
         found, heaviest = [np.empty((0, 3), np.int64)], np.zeros(len(totals))
         for number in np.unique(numbers).tolist():
