@@ -41,7 +41,6 @@ from neardup.tables import (
     Uint64s,
     offsets_of,
 )
-from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies
 
 # Queries per task.
@@ -63,23 +62,16 @@ class FoundPassages(Rows):
 
 
 @dataclass(frozen=True)
-class Behind:
-    """Least start of each query's passages, after the query's position.
+class LookupRequest:
+    """Queries to look up, optionally only at later positions.
 
-    Query k finds passages from token ``tokens[k]`` of ``documents[k]`` on; documents are counted
-    through all segments.
+    Query k finds passages from token ``tokens[k]`` of ``documents[k]`` on, if given; documents are
+    counted through all segments.
     """
 
-    documents: Int64s
-    tokens: Int64s
-
-
-@dataclass(frozen=True)
-class LookupRequest:
-    """Queries to look up, optionally only at later positions."""
-
     queries: PassageQueries
-    behind: Behind | None = None
+    documents: Int64s | None = None
+    tokens: Int64s | None = None
 
 
 # Shares of the memory: search data of segments, queries, waiting passages, and cached index files.
@@ -190,11 +182,11 @@ def _find_chunks(
 
     def find(chunk: tuple[int, int, list[Int32s]]) -> tuple[int, int, FoundPassages]:
         number, first, entries = chunk
-        queries, behind = asked[number].queries, asked[number].behind
-        batch = Batch(queries, first, min(first + _CHUNK, len(queries)))
+        part = asked[number]
+        batch = Batch(part.queries, first, min(first + _CHUNK, len(part.queries)))
         parts = []
         for segment, of_segment in zip(segments, entries, strict=True):
-            first_tokens = _first_tokens(index, segment, behind, first, len(batch))
+            first_tokens = _first_tokens(index, segment, part, first, len(batch))
             hits = index.searchers[segment].search(batch, first_tokens, of_segment, plan)
             parts.append(_found(index, segment, hits))
         return number, len(batch), FoundPassages.joined(parts)
@@ -203,24 +195,28 @@ def _find_chunks(
 
 
 def _first_segment(index: OpenPassages, asked: Sequence[LookupRequest]) -> int:
-    firsts = [
-        0 if part.behind is None else part.behind.documents.min(initial=index.first_documents[-1])
-        for part in asked
-    ]
-    return int(index.segments_of(np.array(firsts, np.int64)).min(initial=len(index.segments)))
+    n_documents = index.first_documents[-1]
+    least = min(
+        (
+            0 if part.documents is None else part.documents.min(initial=n_documents)
+            for part in asked
+        ),
+        default=n_documents,
+    )
+    return int(index.segments_of(np.array([least]))[0])
 
 
 def _first_tokens(
-    index: OpenPassages, number: int, behind: Behind | None, first: int, n_queries: int
+    index: OpenPassages, number: int, part: LookupRequest, first: int, n_queries: int
 ) -> Int64s:
     """Return the least start in a segment for each query."""
     first_tokens: Int64s = np.zeros(n_queries, np.int64)
-    if behind is not None:
+    if part.documents is not None and part.tokens is not None:
         offsets = index.searchers[number].segment.offsets
         chosen = slice(first, first + n_queries)
-        documents = behind.documents[chosen] - index.first_documents[number]
+        documents = part.documents[chosen] - index.first_documents[number]
         is_here = (documents >= 0) & (documents < len(offsets) - 1)
-        first_tokens[is_here] = offsets[documents[is_here]] + behind.tokens[chosen][is_here]
+        first_tokens[is_here] = offsets[documents[is_here]] + part.tokens[chosen][is_here]
         first_tokens[documents >= len(offsets) - 1] = offsets[-1]
     return first_tokens
 
@@ -228,15 +224,14 @@ def _first_tokens(
 def _found(index: OpenPassages, number: int, hits: SegmentHits) -> FoundPassages:
     offsets = index.searchers[number].segment.offsets
     documents = np.searchsorted(offsets, hits.starts, side="right") - 1
-    keep = index.are_kept(number, documents)
-    documents = documents[keep]
-    firsts = offsets[documents]
+    kept = index.are_kept(number, documents)
+    hits, documents = hits.take(kept), documents[kept]
     return FoundPassages(
-        hits.queries[keep],
+        hits.queries,
         documents + index.first_documents[number],
-        hits.starts[keep] - firsts,
-        hits.stops[keep] - firsts,
-        hits.shared[keep] / hits.either[keep],
+        hits.starts - offsets[documents],
+        hits.stops - offsets[documents],
+        hits.shared / hits.either,
     )
 
 
@@ -257,11 +252,6 @@ class WindowPlan:
     length: int
     step: int
     max_documents: int | None = None
-
-    def count_windows(self, sizes: Int64s) -> Int64s:
-        """Return the window count of queries with ``sizes`` tokens."""
-        n_windows: Int64s = np.maximum(-(-(sizes - self.length) // self.step), 0) + (sizes > 0)
-        return n_windows
 
 
 @dataclass(frozen=True)
@@ -318,26 +308,28 @@ def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
 
 
 @dataclass(frozen=True)
-class _Windows:
-    """Windows of queries, as token ranges and query numbers."""
+class _Part:
+    """Windows of some queries, as token ranges and query numbers.
+
+    ``left_out`` has the document that each query must not find, if any.
+    """
 
     n_queries: int
     numbers: Int64s
     starts: Int64s
     stops: Int64s
+    asked: LookupRequest
+    left_out: Int64s | None
 
     def hits(self, found: FoundPassages) -> Iterator[WindowHits]:
+        """Yield the hits of each query, given those of the windows."""
+        if self.left_out is not None:
+            found = found.take(found.documents != self.left_out[self.numbers[found.queries]])
+        starts, stops = self.starts[found.queries], self.stops[found.queries]
+        hits = WindowHits(starts, stops, *list(vars(found).values())[1:])
         rows = np.searchsorted(self.numbers[found.queries], np.arange(self.n_queries + 1))
         for row, end in pairwise(rows.tolist()):
-            of_one = found.queries[row:end]
-            yield WindowHits(
-                self.starts[of_one],
-                self.stops[of_one],
-                found.documents[row:end],
-                found.starts[row:end],
-                found.stops[row:end],
-                found.similarities[row:end],
-            )
+            yield hits.take(slice(row, end))
 
 
 class WindowFinder:
@@ -356,21 +348,9 @@ class WindowFinder:
         report: Callable[[float], None],
     ) -> Iterator[WindowHits]:
         """Yield each query's window hits, ascending, reporting completed shares."""
-        parts = self._parts(queries, later)
-        found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
-        for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):
-            if own is not None:
-                found = found.take(found.documents != own[windows.numbers[found.queries]])
-            self.counts.windows += len(asked.queries)
-            self.counts.hits += len(found)
-            yield from windows.hits(found)
-
-    def _parts(
-        self, queries: TokenLists, later: Later | None
-    ) -> list[tuple[_Windows, LookupRequest, Int64s | None]]:
-        """Divide queries into windows, some queries per part."""
-        offsets = queries.offsets
-        n_windows = self._plan.count_windows(np.diff(offsets))
+        offsets, plan = queries.offsets, self._plan
+        starts = [window_starts(n, plan.length, plan.step) for n in np.diff(offsets).tolist()]
+        n_windows = np.array([len(each) for each in starts], np.int64)
         groups = (np.cumsum(n_windows) - n_windows) // _WINDOWS_AT_A_TIME
         bounds = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(queries)).tolist()
         parts = []
@@ -379,78 +359,71 @@ class WindowFinder:
                 queries.values[offsets[first] : offsets[stop]],
                 offsets[first : stop + 1] - offsets[first],
             )
-            parts.append(self._cut(part, _part_of(later, first, stop)))
-        return parts
+            own = None
+            if later is not None:
+                own = replace(
+                    later, firsts=later.firsts[first:stop], are_own=later.are_own[first:stop]
+                )
+            parts.append(self._cut(part, starts[first:stop], own))
+        found_of_parts = self._look_up([part.asked for part in parts], report)
+        for windows, found in zip(parts, found_of_parts, strict=True):
+            self.counts.windows += len(windows.numbers)
+            for hits in windows.hits(found):
+                self.counts.hits += len(hits)
+                yield hits
 
-    def _cut(
-        self, queries: TokenLists, later: Later | None
-    ) -> tuple[_Windows, LookupRequest, Int64s | None]:
-        """Divide queries into windows, each with its excluded document."""
-        length, offsets = self._plan.length, queries.offsets
-        of_queries = [window_starts(int(n), length, self._plan.step) for n in np.diff(offsets)]
-        n_windows = np.array([len(starts) for starts in of_queries], np.int64)
-        numbers = np.repeat(np.arange(len(queries)), n_windows)
-        starts = np.concatenate(of_queries)
-        sizes = np.diff(offsets)[numbers]
-        stops = np.minimum(starts + length, sizes)
-        behind = None
-        if later is not None and not later.finds_before:
-            # This many shingles after a window share tokens with it.
-            overlap = self._index.scheme.shingles.ngram - 1
-            own = np.minimum(starts + length + overlap, sizes)
-            behind = Behind(later.firsts[numbers], np.where(later.are_own[numbers], own, 0))
+    def _cut(self, queries: TokenLists, starts_of: Sequence[Int64s], later: Later | None) -> _Part:
+        """Divide queries into windows at their starts."""
+        offsets, index = queries.offsets, self._index
+        numbers = np.repeat(np.arange(len(queries)), [len(each) for each in starts_of])
+        starts, sizes = np.concatenate(starts_of), np.diff(offsets)[numbers]
+        stops = np.minimum(starts + self._plan.length, sizes)
         firsts = offsets[numbers]
-        scheme, frequencies = self._index.scheme, self._index.frequencies
-        asked = gather_queries(queries.values, firsts + starts, firsts + stops, scheme, frequencies)
-        left_out = later.firsts if later is not None and later.finds_before else None
-        return (
-            _Windows(len(queries), numbers, starts, stops),
-            LookupRequest(asked, behind),
-            left_out,
+        asked = gather_queries(
+            queries.values, firsts + starts, firsts + stops, index.scheme, index.frequencies
         )
+        documents = tokens = left_out = None
+        if later is not None and later.finds_before:
+            left_out = later.firsts
+        elif later is not None:
+            # This many shingles after a window share tokens with it.
+            overlap = index.scheme.shingles.ngram - 1
+            own = np.minimum(starts + self._plan.length + overlap, sizes)
+            documents, tokens = later.firsts[numbers], np.where(later.are_own[numbers], own, 0)
+        request = LookupRequest(asked, documents, tokens)
+        return _Part(len(queries), numbers, starts, stops, request, left_out)
 
     def _look_up(
         self, asked: Sequence[LookupRequest], report: Callable[[float], None]
     ) -> Iterator[FoundPassages]:
         """Yield each part's window hits, without too frequent windows."""
+        find = partial(
+            find_passages,
+            self._index,
+            plan=self._plan.search,
+            workspace=self._workspace,
+            runner=self._runner,
+            report=report,
+        )
         max_documents = self._plan.max_documents
         if max_documents is None:
-            yield from self._find(asked, report)
+            yield from find(asked)
             return
         # The documents of a window are counted over all segments and parts.
-        everywhere, rest = [LookupRequest(part.queries) for part in asked], []
-        for part, found in zip(asked, self._find(everywhere, report), strict=True):
-            frequent = _documents_of(found, len(part.queries)) > max_documents
-            self.counts.frequent_windows += int(frequent.sum())
-            if part.behind is None:
-                yield found.take(~frequent[found.queries])
+        rest = []
+        for part, found in zip(
+            asked, find([LookupRequest(part.queries) for part in asked]), strict=True
+        ):
+            pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
+            is_frequent = np.bincount(pairs[0], minlength=len(part.queries)) > max_documents
+            self.counts.frequent_windows += int(is_frequent.sum())
+            if part.documents is None:
+                yield found.take(~is_frequent[found.queries])
             else:
-                rest.append(self._without(part, frequent))
+                nowhere = self._index.first_documents[-1]
+                rest.append(replace(part, documents=np.where(is_frequent, nowhere, part.documents)))
         if rest:
-            yield from self._find(rest, report)
-
-    def _without(self, part: LookupRequest, left_out: Bools) -> LookupRequest:
-        nowhere = int(self._index.first_documents[-1])
-        behind = part.behind or Behind(*np.zeros((2, len(part.queries)), np.int64))
-        documents = np.where(left_out, nowhere, behind.documents)
-        return LookupRequest(part.queries, Behind(documents, behind.tokens))
-
-    def _find(
-        self, asked: Sequence[LookupRequest], report: Callable[[float], None]
-    ) -> Iterator[FoundPassages]:
-        plan, workspace, runner = self._plan.search, self._workspace, self._runner
-        return find_passages(self._index, asked, plan, workspace, runner, report)
-
-
-def _documents_of(found: FoundPassages, n_queries: int) -> Int64s:
-    pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
-    return np.bincount(pairs[0], minlength=n_queries)
-
-
-def _part_of(later: Later | None, first: int, stop: int) -> Later | None:
-    if later is None:
-        return None
-    return Later(later.firsts[first:stop], later.are_own[first:stop], later.finds_before)
+            yield from find(rest)
 
 
 # Memory per token while a segment is gathered.
@@ -505,7 +478,6 @@ class LookUp:
 
     scheme: PassageScheme
     windows: WindowPlan
-    tokenizer: str | Path | TokenFunction | None
     runner: Runner
     workspace: Workspace
     folder: Path
@@ -552,7 +524,9 @@ class GrowingIndex:
             n_merged, n_tokens = n_merged + 1, n_tokens + size
         if n_merged:
             merged = self._segments[-n_merged:]
-            lists = join_lists([each.segments[0].token_lists() for each in merged] + [lists])
+            parts = [*(each.segments[0].token_lists() for each in merged), lists]
+            sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+            lists = TokenLists(np.concatenate([part.values for part in parts]), offsets_of(sizes))
             del self._segments[-n_merged:], self._n_tokens[-n_merged:]
             index = None
         workspace = self._look_up.workspace
@@ -589,13 +563,6 @@ class GrowingIndex:
         folder.mkdir()
         record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
         return open_segments(folder, temporary_contents(scheme, [record]), scheme, None, runner)
-
-
-def join_lists(parts: Sequence[TokenLists]) -> TokenLists:
-    """Concatenate several lists of tokens."""
-    sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
-    values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-    return TokenLists(values, offsets_of(sizes))
 
 
 def lists_of(values: Sequence[Uint64s]) -> TokenLists:

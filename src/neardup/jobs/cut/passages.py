@@ -201,7 +201,6 @@ def _find_similar(engine: Engine, read: Read, tokens: TokenLists, plan: CutJobPl
         look_up = LookUp(
             plan.scheme,
             plan.alignment.windows,
-            plan.options.tokenizer,
             engine.runner,
             Workspace(workspace.memory, work),
             folder,
