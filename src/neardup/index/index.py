@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -449,31 +449,23 @@ _opened: dict[str, OpenIndex[Any, Any]] = {}
 
 
 class SharedIndex(Generic[IndexT]):
-    """An open index that other processes open on first use.
+    """An open index that other processes open on first use from its folder."""
 
-    ``folder`` has its files. An index without one is only in the memory of this process.
-    """
-
-    def __init__(self, index: IndexT, folder: SharedFolder | None) -> None:
+    def __init__(self, index: IndexT, folder: SharedFolder) -> None:
         self._index: IndexT | None = index
-        self._folder, self._key = folder, secrets.token_hex(8)
-        self._open: Callable[[Path], IndexT] | None = None
+        self._state = index.opener(), folder, secrets.token_hex(8)
 
     def __getstate__(self) -> dict[str, Any]:
-        if self._open is None:
-            self._open = self.opened.opener()
         return vars(self) | {"_index": None}
 
     @property
     def opened(self) -> IndexT:
         """The index in this process."""
         if self._index is None:
-            if self._key not in _opened:
+            open_index, shared, key = self._state
+            if key not in _opened:
                 _opened.clear()
-                assert self._folder is not None
-                assert self._open is not None
-                with self._folder.open() as folder:
-                    _opened[self._key] = self._open(folder)
-            self._index = _opened[self._key]  # type: ignore[assignment]
-            assert self._index is not None
+                with shared.open() as folder:
+                    _opened[key] = open_index(folder)
+            self._index = cast("IndexT", _opened[key])
         return self._index

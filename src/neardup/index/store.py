@@ -30,7 +30,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
-from neardup.files.destinations import holding, recover
+from neardup.files.destinations import recover
 from neardup.options.choices import IndexKind
 from neardup.runs.disk import (
     HOLDER,
@@ -539,35 +539,23 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
         message = f"{folder} is a URL; an index is local, build it and copy it there"
         raise WriteError(message)
-    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     part = part_of(folder / FILE)
     part = part.with_name(f"{part.name}{os.getpid()}-{time.monotonic_ns()}")
     with translated(folder):
         _check_free(folder)
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in missing:
+            sync_folder(path.parent)
         try:
-            if not folder.exists():
-                folder.parent.mkdir(parents=True, exist_ok=True)
-                # Another run may be building an index for this place.
-                with holding(folder, overwrite=True):
-                    folder.mkdir(exist_ok=True)
-            for path in missing:
-                sync_folder(path.parent)
-            try:
-                _write_database(part, Manifest(scheme))
-                os.link(part, folder / FILE)
-            except FileExistsError:
-                # Another process has made an index meanwhile.
-                raise _exists(folder) from None
-            finally:
-                with contextlib.suppress(OSError):
-                    part.unlink(missing_ok=True)
+            _write_database(part, Manifest(scheme))
+            # Fails where another process has made an index meanwhile.
+            os.link(part, folder / FILE)
             sync_folder(folder)
-        except BaseException:
-            for path in missing:
-                # Not if others have put something there.
-                with contextlib.suppress(OSError):
-                    path.rmdir()
-            raise
+        except FileExistsError:
+            raise _exists(folder) from None
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def _write_database(path: Path, manifest: Manifest) -> None:
