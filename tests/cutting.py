@@ -97,7 +97,7 @@ def cut_similar(
         workspace = IN_MEMORY
         if memory is not None:
             workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
-        look_up = LookUp(scheme, alignment.windows, "words", runner, workspace, Path(folder))
+        look_up = LookUp(scheme, alignment.windows, runner, workspace, Path(folder))
         order = np.arange(len(lists))
         found = cut_tokens(lists, order, n_others, alignment, min_documents, look_up)
     rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
