@@ -52,30 +52,12 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     check_apart(output, origins_of(sources))
     with call.display:
         summary = write_sketches(
-            sources,
-            options,
-            output,
-            overwrite=given.overwrite,
-            runner=call.runner,
+            sources, options, output, overwrite=given.overwrite, runner=call.runner
         )
     size = size_of(output)
-    counts = (
-        *("empty_documents", "single_shingle_documents", "skipped_rows", "skipped"),
-        *("where", "filtered_rows", "hints"),
-    )
-    facts = {
-        "path": str(output),
-        "documents": summary["documents"],
-        "bytes": size,
-        **{name: value for name, value in summary.items() if name in counts},
-        "passed_over": summary["passed_over"],
-        "id_column": summary["id_column"],
-        "id_column_by_default": summary["id_column_by_default"],
-        "scheme": summary["scheme"],
-    }
     each = f", {size / n:,.0f} a document" if (n := summary["documents"]) else ""
     call.print_result(
-        facts,
+        {"path": str(output), "bytes": size, **summary},
         f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}",
         *ending(summary),
         f"written to {output}, {size:,} bytes{each}",
