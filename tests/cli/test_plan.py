@@ -47,10 +47,6 @@ def test_plan__json(run):
     ],
 )
 def test_plan__other_measures(run, measure, threshold, least):
-    outcome = run("plan", "--measure", measure, "--threshold", threshold)
-    assert f"such a pair has a Jaccard similarity of at least {least:.3f}\n" in outcome.out
-    condition = "if one document is at most twice as large as the other\n"
-    assert (condition in outcome.out) == ("containment" in measure)
     facts = json.loads(run("plan", "--measure", measure, "--threshold", threshold, "--json").out)
     assert facts["least_jaccard"] == pytest.approx(least)
     assert facts["predicted_recall"] >= 0.99

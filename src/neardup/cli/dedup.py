@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.cli.call import Call, FolderOutput, describe_bands, describe_weights, ending
 from neardup.cli.command import INPUTS, job_command
@@ -23,11 +22,6 @@ from neardup.options.groups import (
 )
 from neardup.options.option import Options, but, option
 from neardup.runs.progress import counted, plural
-
-if TYPE_CHECKING:
-    from neardup.matching.buckets import Banding
-    from neardup.matching.measures import Measure
-
 
 _EPILOG = """\b
 Examples:
@@ -212,40 +206,16 @@ def plan(call: Call) -> None:
         "curve": [{"jaccard": s, "probability": p} for s, p in curve],
     }
     lines = [
-        *_describe_bands(measure, str(given.threshold), banding, recall),
-        *_draw_curve(measure, curve),
-    ]
-    call.print_result(facts, *lines)
-
-
-def _describe_bands(measure: Measure, threshold: str, banding: Banding, recall: float) -> list[str]:
-    lines = [
         f"{counted(banding.bands, 'band')} of {counted(banding.rows, 'row')}, "
         f"{counted(banding.num_perm, 'hash function')}",
-        f"a pair at {measure.name} {threshold} is compared with probability {recall:.4f}",
-    ]
-    if not measure.is_jaccard:
-        least = float(measure.least_jaccard)
-        lines.append(f"such a pair has a Jaccard similarity of at least {least:.3f}")
-    if measure.size_ratio is not None:
-        ratio = "twice" if measure.size_ratio == 2 else f"{measure.size_ratio} times"
-        lines.append(f"if one document is at most {ratio} as large as the other")
-    lines.append(
+        f"a pair at {measure.name} {given.threshold} is compared with probability {recall:.4f}",
         f"the curve is steepest at {banding.steepest:.3f}; half of the pairs are compared at "
-        f"{banding.midpoint:.3f}"
-    )
-    return lines
-
-
-def _draw_curve(measure: Measure, curve: list[tuple[float, float]]) -> list[str]:
-    try:
-        block = "█"
-        block.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        block = "#"
-    lines = ["", "Jaccard  probability that a pair is compared"]
+        f"{banding.midpoint:.3f}",
+        "",
+        "Jaccard  probability that a pair is compared",
+    ]
     for jaccard, probability in curve:
-        bar = block * round(_BAR * probability)
+        bar = "#" * round(_BAR * probability)
         mark = "  <- threshold" if jaccard == float(measure.least_jaccard) else ""
         lines.append(f"{jaccard:7.3f}  {bar:<{_BAR}}  {probability:.4f}{mark}")
-    return lines
+    call.print_result(facts, *lines)
