@@ -24,6 +24,7 @@ from neardup.passages.matches import character_spans, line_in
 from neardup.reports.compare import Range, Ranges, SharedPassage, compare_report
 from neardup.reports.differences import equal_words
 from neardup.reports.page import Report, Table
+from neardup.reports.text import share_of_one
 from neardup.results import Result
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -153,8 +154,7 @@ def _number(name: str, value: float | None) -> str:
         return "too long"
     if name in ("overlap", "edit-distance"):
         return f"{round(value):,}"
-    # Values close to 0 or 1 are not rounded to them.
-    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
+    return share_of_one(value)
 
 
 def _lines_of(result: CompareResult) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _lines_of(result: CompareResult) -> Iterator[str]:
             changes = f", changed in {where}" if n or m else ""
         yield (
             f"  {number}  {place_a(passage.a)} and {place_b(passage.b)}, similarity "
-            f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
+            f"{share_of_one(passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
         )
     yield from _more(len(result.passages))
     yield ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.reports.examples import Document, compare_documents, example_lines, printable
+from neardup.reports.text import share_of_one
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.output import Outcome, ShownTexts
@@ -86,15 +87,10 @@ class ExplainResult:
         if self.removal["exact_copy"]:
             why = ": it has the same tokens"
         elif similarity is not None:
-            why = f": {self.measure} similarity {_number(similarity)}, "
+            why = f": {self.measure} similarity {share_of_one(similarity)}, "
             why += f"threshold {self.threshold:g}"
         of = _WHERE.get(self.removal["kept_in"], ", which the index denies")
         return f"{own} was removed in favour of {printable(str(self.removal['kept_id']))}{of}{why}"
-
-
-def _number(value: float) -> str:
-    """Format a similarity, 0 or 1 only if exact."""
-    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.10g}"
 
 
 def _place_of(document: Document) -> str:
@@ -112,25 +108,24 @@ def explain_document(
     """
     number = _number_of(outcome, identifier)
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
-    document, other, removal = Document(str(row["id"]), row["file"], row["row"], None), None, None
-    note = ""
-    if row["is_duplicate"]:
-        place = outcome.documents.n_gone_before(number)
-        shown = ShownTexts(outcome, against, runner, removed=[place], keepers=[place])
-        pair, removal = shown.removal(place), shown.row(place)
-        document, other = pair.first, pair.second
-        if other.text is None:
-            note = pair.no_text or "the other document is of a collection that was not named"
-    return ExplainResult(
-        document=document,
-        other=other,
-        removal=removal,
+    found = ExplainResult(
+        document=Document(str(row["id"]), row["file"], row["row"], None),
+        other=None,
+        removal=None,
         cluster_id=row["cluster_id"],
         cluster_size=row["cluster_size"],
         measure=outcome.summary["measure"],
         threshold=outcome.summary["threshold"],
-        note=note,
     )
+    if not row["is_duplicate"]:
+        return found
+    place = outcome.documents.n_gone_before(number)
+    shown = ShownTexts(outcome, against, runner, removed=[place], keepers=[place])
+    pair, note = shown.removal(place), ""
+    if pair.second.text is None:
+        note = pair.no_text or "the other document is of a collection that was not named"
+    removal = shown.row(place)
+    return replace(found, document=pair.first, other=pair.second, removal=removal, note=note)
 
 
 def _number_of(outcome: Outcome, identifier: object) -> int:

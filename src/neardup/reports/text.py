@@ -67,6 +67,11 @@ def written(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def share_of_one(value: float) -> str:
+    """Write a similarity, 0 or 1 only if exact."""
+    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.10g}"
+
+
 def percent(share: float) -> str:
     """Write a percentage, with 0 % and 100 % exact."""
     text = f"{100 * share:.1f}"
