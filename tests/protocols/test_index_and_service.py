@@ -154,7 +154,7 @@ def outcome(call: Call, index: Any) -> Any:
         return type(error)
     if isinstance(found, TableResult):
         # How rows were read says nothing of what was found.
-        left_out = ("seconds", "id_column", "id_column_by_default")
+        left_out = ("seconds", "workers", "id_column", "id_column_by_default")
         summary = {key: value for key, value in found.summary.items() if key not in left_out}
         return type(found), found.table.schema, found.table.to_pylist(), summary
     return found

@@ -181,8 +181,8 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             if index_named(folder) is not None:
                 # Additions by other processes to the replaced index would be lost.
                 stack.enter_context(Database(folder).writing(0))
-            handle = open_handle(scratch, given.tokenizer, given.kind)
             create_index(scratch, scheme.describe())
+            handle = open_handle(scratch, given.tokenizer)
             addition = add(handle, sources, reading, call.runner)
             # The folder is moved to its place.
             handle.database.close()

@@ -14,9 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.queries import NO_PAIRS, Queries, join_queries, queries_of_indexed
-from neardup.documents.records import make_record, pack_pending, unpack_pending
+from neardup.documents.records import (
+    Id,
+    ids_of_values,
+    join_rows,
+    make_record,
+    pack_pending,
+    type_of_numbers,
+    unpack_pending,
+)
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id, ids_of_values, join_rows, type_of_numbers
 from neardup.tables import Filters, Int64s, ShingleSets, Uint64s, WeightedSets
 
 _32 = np.uint64(32)

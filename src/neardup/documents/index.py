@@ -20,15 +20,19 @@ from neardup.documents.lookup import DeniedDocuments, OpenDocuments
 from neardup.documents.queries import Queries, make_query, queries_of_texts
 from neardup.documents.records import (
     NO_GONE,
-    DocumentBatch,
+    Id,
     digests_in,
     make_denied,
     make_records,
     pack_records,
 )
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
-from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
-from neardup.documents.values import Id
+from neardup.documents.segment import (
+    DocumentBatch,
+    DocumentSegment,
+    DocumentSegmentWriter,
+    new_segment,
+)
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
 from neardup.files.documents import ReadingPass, choose_id_column, join_ids, read_text_block
 from neardup.files.problems import listed_names

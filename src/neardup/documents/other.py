@@ -16,18 +16,15 @@ from neardup.files.inputs import Inputs
 from neardup.index.handle import IndexHandle
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of
-from neardup.options.choices import IndexKind
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import TokenFunction, named_tokenizer
 
 
 def open_handle(
-    folder: Path,
-    tokenizer: str | Path | TokenFunction | None = None,
-    kind: IndexKind | None = None,
+    folder: Path, tokenizer: str | Path | TokenFunction | None = None
 ) -> IndexHandle[Any]:
-    """Return the handle of an index, of its stored kind by default."""
-    if (kind or kind_of(folder)) == "documents":
+    """Return the handle of an index, of its stored kind."""
+    if kind_of(folder) == "documents":
         return DocumentHandle(folder, tokenizer)
     from neardup.passages.index import PassageHandle
 

@@ -10,8 +10,8 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.records import Id, as_one_text, ids_of_values
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id, as_one_text, ids_of_values
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket.buckets import Slots
 from neardup.kernels.types import sealed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents.queries import Queries, sets_of_texts
-from neardup.documents.records import DocumentBatch, Packed
+from neardup.documents.records import Packed
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.documents import as_text, common_id_type, hash_ids
 from neardup.index.segments import (
@@ -218,6 +219,19 @@ class DocumentSegment:
 
 
 # Writing a segment, batch after batch, within a bounded memory.
+
+
+@dataclass(frozen=True)
+class DocumentBatch:
+    """Documents that are ready to be written to a segment.
+
+    ``ids`` are large strings or integers.
+    """
+
+    ids: pa.Array
+    signed: Queries
+    packed: list[Packed]
+
 
 # Memory of unsorted entries; more of them go to files, one for each list.
 MEMORY_BYTES = 1 << 28

@@ -91,7 +91,7 @@ class DedupOptions(
         "Add the kept documents to the index of --against.",
         default=False,
         more="The index is made by the options of this run if it does not exist. Batches that are "
-        "added one after the other, with keep order first, give the result of one run.",
+        "added one after the other, with keep order first, keep what one run keeps.",
     )
     audit: int | None = option(
         "Measure the recall on N documents, compared exactly with all.",

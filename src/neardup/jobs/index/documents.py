@@ -21,9 +21,8 @@ from neardup.documents.index import (
 )
 from neardup.documents.lookup import OpenDocuments, best_hits, in_rank_order
 from neardup.documents.queries import Queries, make_query
-from neardup.documents.records import make_gone
+from neardup.documents.records import Id, checked_id, make_gone
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.inputs import as_documents, resolve_inputs
@@ -195,7 +194,7 @@ class DocumentIndex(Index[DocumentHandle]):
     ) -> Id | None:
         """Insert a document unless the index has a similar one.
 
-        Lookup and insertion are one step. A sequence of calls gives the result of ``deduplicate``.
+        Lookup and insertion are one step. A sequence of calls keeps what ``deduplicate`` keeps.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from neardup.documents.values import Id, checked_id, ids_of_values
+from neardup.documents.records import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
 from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import Source
