@@ -148,14 +148,14 @@ def test_build__where_something_is(run, fails, here, index, write_file):
     write_file("mine/note.txt", "mine")
     fails(
         "index", "build", "mine", "rows.jsonl",
-        error="mine is not empty, and no index of neardup; choose another name, or remove it "
+        error="mine is not empty, and has no index.sqlite; choose another name, or remove it "
         "yourself",
     )  # fmt: skip
     # Web pages have such a file, too.
     write_file("mine/manifest.json", '{"name": "mine"}')
     fails(
         "index", "build", "mine", "rows.jsonl", "--overwrite",
-        error="mine is not empty, and no index of neardup; choose another name, or remove it "
+        error="mine is not empty, and has no index.sqlite; choose another name, or remove it "
         "yourself",
     )  # fmt: skip
     fails(

@@ -23,7 +23,7 @@ GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
 
 def test_output__exists_is_told_before_the_input_is_read(fails, write_file):
     write_file("out/mine.txt", b"precious")
-    error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"
+    error = "out is not empty, and has no summary.json; choose another name, or remove it yourself"
     fails("dedup", "nope.jsonl", "-o", "out", error=error)
 
 
@@ -85,9 +85,7 @@ def test_output__pairs_are_an_input(fails, write_file, overwrite):
 def test_output__overwrites_outputs_only(fails, write_file):
     write_file("a.jsonl", GOOD)
     write_file("mine/letter.txt", b"precious")
-    error = (
-        "mine is not empty, and no output of neardup; choose another name, or remove it yourself"
-    )
+    error = "mine is not empty, and has no summary.json; choose another name, or remove it yourself"
     fails("dedup", "a.jsonl", "-o", "mine", error=error)
     fails("dedup", "a.jsonl", "-o", "mine", "--overwrite", error=error)
 

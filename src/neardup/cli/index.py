@@ -161,7 +161,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     as they are when documents are added later.
     """
     from neardup.documents.other import open_handle
-    from neardup.files.destinations import FolderKind, check_apart, new_folder
+    from neardup.files.destinations import check_apart, new_folder
     from neardup.files.inputs import Inputs, origins_of
     from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index.index import add
@@ -176,7 +176,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
         sources = call.sources(inputs, reading) if inputs else Inputs([])
         check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
-            made = new_folder(folder, overwrite=given.overwrite, kind=FolderKind("index", FILE))
+            made = new_folder(folder, overwrite=given.overwrite, mark=FILE)
             scratch = stack.enter_context(made)
             if index_named(folder) is not None:
                 # Additions by other processes to the replaced index would be lost.

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from neardup.errors import (
     InvalidParameterError,
@@ -44,6 +44,9 @@ from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.runs import disk
 from neardup.runs.disk import LockedFolder
 from neardup.version import __version__
+
+SUMMARY = "summary.json"
+"""The file that marks an output folder."""
 
 # Targets: paths and URLs that users name.
 
@@ -65,18 +68,8 @@ def is_standard_output(target: Target) -> bool:
 # Checks before work starts.
 
 
-class FolderKind(NamedTuple):
-    """A kind of output folder: name and required file."""
-
-    name: str
-    mark: str
-
-
-_OUTPUT = FolderKind("output", "summary.json")
-
-
-def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT) -> None:
-    """Check that a folder is new or may be replaced."""
+def check_output(target: Target, *, overwrite: bool, mark: str = SUMMARY) -> None:
+    """Check that a folder is new, or has its mark and may be replaced."""
     if isinstance(target, Url):
         _check_writable(target, *_check_remote(target, overwrite=overwrite))
         return
@@ -90,10 +83,10 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT)
     if os.path.lexists(target) or recover(target):
         if not target.is_dir() or target.is_symlink():
             raise _no_folder(target)
-        if any(target.iterdir()) and not (target / kind.mark).is_file():
+        if any(target.iterdir()) and not (target / mark).is_file():
             message = (
-                f"{target} is not empty, and no {kind.name} of neardup; choose another name, or "
-                "remove it yourself"
+                f"{target} is not empty, and has no {mark}; choose another name, or remove it "
+                "yourself"
             )
             raise OutputExistsError(message)
         if not overwrite:
@@ -190,17 +183,15 @@ def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destinati
 
 
 @contextmanager
-def new_folder(
-    target: Path, *, overwrite: bool = False, kind: FolderKind = _OUTPUT
-) -> Iterator[Path]:
+def new_folder(target: Path, *, overwrite: bool = False, mark: str = SUMMARY) -> Iterator[Path]:
     """Yield a temporary folder, renamed to ``target`` on success."""
-    check_output(target, overwrite=overwrite, kind=kind)
+    check_output(target, overwrite=overwrite, mark=mark)
     with holding(target, overwrite=overwrite) as content, _translated(target):
         content.mkdir()
         yield content
         if os.path.lexists(target):
             # It may have come into being since the first check.
-            check_output(target, overwrite=overwrite, kind=kind)
+            check_output(target, overwrite=overwrite, mark=mark)
         take_place(content, target)
 
 
@@ -408,7 +399,7 @@ def _beside(path: str) -> str:
 _SUCCESS = "_SUCCESS"
 
 # All that a run writes below an output folder, by the first part of its name.
-_ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
+_ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", SUMMARY})
 
 
 def is_remote_output(system: Any, folder: str) -> bool:

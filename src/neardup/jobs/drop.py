@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
+from neardup.files.destinations import SUMMARY
 from neardup.files.documents import IdTable, as_text, keep_extracted
 from neardup.files.inputs import passed_over
 from neardup.files.plain import TextLinesSource
@@ -19,7 +20,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import SUMMARY, read_summary, resolve_tables
+from neardup.outputs.tables import read_summary, resolve_tables
 from neardup.reading.catalogue import IdLookup
 from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions

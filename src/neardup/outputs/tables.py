@@ -25,7 +25,13 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.files.arrowcolumns import TableBlock
-from neardup.files.destinations import Target, check_file, is_standard_output, write_file
+from neardup.files.destinations import (
+    SUMMARY,
+    Target,
+    check_file,
+    is_standard_output,
+    write_file,
+)
 from neardup.files.inputs import Inputs, resolve_inputs
 from neardup.files.remote import Url
 from neardup.files.rows import RowBlock, RowWriter, Source
@@ -455,8 +461,6 @@ def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
     found = {name: summary[name] for name in _KEYS if name in summary}
     return {METADATA_KEY: json.dumps({"format": FORMAT_VERSION, **found}).encode()}
 
-
-SUMMARY = "summary.json"
 
 Job = Literal["dedup", "cut", "drop"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.destinations import Target, recover, target_of
+from neardup.files.destinations import SUMMARY, Target, recover, target_of
 from neardup.files.documents import as_text
 from neardup.files.formats import file_source, has_columns
 from neardup.files.inputs import written_document
@@ -22,7 +22,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
 from neardup.files.writers import converted_name
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import SUMMARY, TableRows, read_summary
+from neardup.outputs.tables import TableRows, read_summary
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks
 from neardup.reading.texts import FoundText

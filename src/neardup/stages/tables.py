@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.destinations import SUMMARY
 from neardup.files.documents import ReadingPass
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import METADATA_KEY, SUMMARY, TableRows, read_summary, resolve_tables
+from neardup.outputs.tables import METADATA_KEY, TableRows, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.runner import Runner
