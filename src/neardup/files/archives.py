@@ -78,7 +78,7 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
                 if number == MOST_MEMBERS:
                     message = f"the archive has more than {MOST_MEMBERS:,} members; {_UNPACK}"
                     raise InvalidInputError(message, path=archive)
-                name = _plain_name(written_name, archive)
+                name = _plain_name(written_name)
                 if not name or any(part.startswith(".") for part in name.split("/")):
                     continue
                 if not (is_file and is_input(name)):
@@ -124,13 +124,10 @@ def _stored_size(archive: str) -> int:
     return size or 0
 
 
-def _plain_name(name: str, archive: str) -> str:
+def _plain_name(name: str) -> str:
     """Return a name as a relative path below the archive."""
-    if "\0" in name:
-        message = f"the name {name!r} of a member has a null character; {_UNPACK}"
-        raise InvalidInputError(message, path=archive)
-    # Programs for Windows write backslashes.
-    parts = name.replace("\\", "/").split("/")
+    # Programs for Windows write backslashes. No system has a null in a name.
+    parts = name.replace("\0", "").replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 

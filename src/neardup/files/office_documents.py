@@ -1,7 +1,8 @@
 """Text of Word documents, OpenDocument texts and e-books.
 
 Expat reads the XML as a stream of events, so that a long document takes no more memory than a short
-one. Nesting and unpacked bytes of a document have limits; a file beyond one is refused.
+one. Nesting and unpacked bytes of a document have limits; a file beyond one is refused. Expat
+itself refuses entities that multiply.
 """
 
 from __future__ import annotations
@@ -124,7 +125,6 @@ class _Package:
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = characters
-        parser.StartDoctypeDeclHandler = _refuse_declaration
         try:
             for piece in self._pieces(part):
                 parser.Parse(piece)
@@ -154,15 +154,6 @@ class _Package:
         except _DAMAGE as error:
             message = f"{part} in it cannot be read: {error}; get a full copy"
             raise UnreadableFileError(message) from None
-
-
-def _refuse_declaration(_: object, __: object, ___: object, is_inside: int) -> None:
-    if is_inside:
-        message = (
-            "XML in it declares a document type, which may be a bomb of entities and is not read; "
-            "leave the file out"
-        )
-        raise UnreadableFileError(message)
 
 
 def _part(folder: str, address: str) -> str:

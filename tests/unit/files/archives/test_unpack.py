@@ -135,8 +135,7 @@ def test_names__with_a_null():
     about.pax_headers = {"path": "a\0.txt"}
     with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
         file.addfile(about)
-    with pytest.raises(InvalidInputError, match=r"^a\.tar: the name 'a\\x00\.txt' of a member has"):
-        resolve_paths(["a.tar"])
+    assert names("a.tar") == ["a.txt"]
 
 
 def test_tar__links_and_devices_are_no_files():

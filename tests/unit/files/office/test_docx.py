@@ -159,7 +159,6 @@ def test_extract__deep_nesting():
             "not a Word document: it has no a.xml; get a full copy",
         ),
         (docx_of("<w:p>"), "word/document.xml in it is no valid XML: mismatched tag"),
-        (docx_of("", prolog="<!DOCTYPE a []>"), "XML in it declares a document type, which may be"),
     ],
 )
 def test_extract__what_cannot_be_read(data, message):
@@ -173,7 +172,7 @@ def test_extract__bombs(monkeypatch):
     lines = ['<!DOCTYPE l [<!ENTITY a0 "ha">']
     lines += [f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10)]
     laughs = docx_of(p(r("&a9;")), prolog="".join([*lines, "]>"]))
-    with pytest.raises(UnreadableFileError, match="declares a document type"):
+    with pytest.raises(UnreadableFileError, match="amplification"):
         text_of(laughs)
     monkeypatch.setattr("neardup.files.office_documents.MOST_XML_BYTES", 1_000_000)
     with pytest.raises(UnreadableFileError, match="it has more than 0 MB of XML, as files made to"):
