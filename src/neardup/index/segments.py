@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Self, cast
@@ -54,29 +54,26 @@ _NO_SUMS: Uint32s = np.empty(0, np.uint32)
 class Segment:
     """An open segment with read-only arrays in its mapped file.
 
-    Two segments are equal if they are one object. A segment in memory has tables and no pages.
+    Two segments are equal if they are one object.
     """
 
     path: Path
     record: SegmentRecord
     arrays: Mapping[str, AnyArray]
     id_type: pa.DataType
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    starts: Mapping[str, int] = field(default_factory=dict)
-    mapped: pa.Buffer | None = None
-    page_bytes: int = SMALL_PAGE
-    sums: Uint32s = field(default_factory=lambda: _NO_SUMS)
-    is_checked: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
+    starts: Mapping[str, int]
+    mapped: pa.Buffer
+    page_bytes: int
+    sums: Uint32s
+    is_checked: Bools
 
     def let_go(self) -> None:
         """Release the file's memory, and read it again on access."""
-        if self.mapped is not None:
-            let_go(self.mapped)
+        let_go(self.mapped)
 
     def check(self, pages: Int64s) -> None:
         """Verify some pages for the first time, possibly twice concurrently."""
         pages = np.unique(pages[~self.is_checked[pages]])
-        assert self.mapped is not None
         data, size, stop = memoryview(self.mapped), self.page_bytes, self.record.data_bytes
         for start in range(0, len(pages), _PAGES_AT_ONCE):
             may_go_on()
@@ -88,15 +85,11 @@ class Segment:
 
     def array(self, name: str) -> AnyArray:
         """Return a verified array."""
-        if len(self.sums):
-            checked = CheckedArray(self, name)
-            checked.check_range(0, len(checked))
-        return self.arrays[name]
+        checked = CheckedArray(self, name)
+        return checked.part(0, len(checked))
 
     def table(self, name: str) -> pa.Table:
         """Return a verified table."""
-        if name in self.tables:
-            return self.tables[name]
         return pa.ipc.open_file(pa.py_buffer(self.array(name))).read_all()
 
 
@@ -239,27 +232,6 @@ def _check_part(part: tuple[Segment, Int64s]) -> int:
 
 def _damaged(path: Path, reason: str) -> IndexFormatError:
     return IndexFormatError(f"the file is damaged ({reason}); {RESTORE}", path=str(path))
-
-
-class SegmentInMemory:
-    """Collector of arrays in memory, with methods like ``SegmentWriter``."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, list[AnyArray]] = {}
-        self._tables: dict[str, pa.Table] = {}
-
-    def append(self, name: str, array: AnyArray) -> None:
-        """Take the next rows of an array."""
-        self._parts.setdefault(name, []).append(array)
-
-    def add_table(self, name: str, table: pa.Table) -> None:
-        """Take a table by name."""
-        self._tables[name] = table
-
-    def segment(self, record: SegmentRecord, id_type: pa.DataType) -> Segment:
-        """Return the segment of all arrays."""
-        arrays = {name: np.concatenate(parts) for name, parts in self._parts.items()}
-        return Segment(Path(record.name), record, arrays, id_type, self._tables)
 
 
 # Arrays start at multiples, as kernels and Arrow like it. A header has its length in front.

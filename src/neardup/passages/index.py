@@ -28,7 +28,7 @@ from neardup.passages.documents import (
     without_rows,
 )
 from neardup.passages.search import SegmentSearcher
-from neardup.passages.segment import PassageSegment, pending_segment, read_segment, write_segment
+from neardup.passages.segment import PassageSegment, make_segment, read_segment, write_segment
 from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
 from neardup.tables import Int64s, TokenLists, TokenSpans, places_of_lists
@@ -252,7 +252,7 @@ class PendingDocuments:
             new = blocks + new
             self._parts.pop()
         if new:
-            segment = pending_segment(join_blocks(new), *self.made_by)
+            segment = make_segment(join_blocks(new), *self.made_by, Runner(1))
             self._parts.append((new, SegmentSearcher(segment, *self.made_by)))
         return [searcher for _, searcher in self._parts]
 

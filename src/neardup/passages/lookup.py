@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from neardup.index.store import segment_bytes
+from neardup.index.store import SegmentRecord, segment_bytes
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import (
     SEGMENT_TOKENS,
@@ -24,7 +24,7 @@ from neardup.passages.index import (
 from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
 from neardup.passages.search import Batch, SegmentHits, SegmentSearcher
-from neardup.passages.segment import hold_segment, write_segment
+from neardup.passages.segment import make_segment, write_segment
 from neardup.passages.windows import PassageQueries, PassageScheme, gather_queries
 from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part
@@ -451,7 +451,9 @@ def _index_of(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> OpenPassages:
-    record, segment = hold_segment("s0", block, scheme, frequencies, runner)
+    record = SegmentRecord("s0", len(block), block.n_tokens, 0, 0, 0)
+    segment = make_segment(block, scheme, frequencies, runner)
+    assert segment.windows
     searcher = SegmentSearcher(segment, scheme, frequencies)
     return combine(temporary_contents(scheme, [record]), scheme, frequencies, [searcher])
 

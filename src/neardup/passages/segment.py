@@ -5,40 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.files.documents import IdTable, as_text
 from neardup.files.folders import FILES
-from neardup.index.segments import Segment, SegmentInMemory, SegmentWriter
+from neardup.index.segments import Segment, SegmentWriter
 from neardup.index.store import SegmentRecord
 from neardup.kernels.passage import segments
 from neardup.kernels.passage.segments import SegmentWindows
 from neardup.kernels.types import Int, sealed
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.windows import PassageScheme, WindowLists, count_windows, number_tokens
+from neardup.passages.windows import NO_WINDOWS, PassageScheme, count_windows, number_tokens
 from neardup.runs.runner import Runner
-from neardup.tables import AnyArray, Bytes, Int32s, Int64s, TokenLists, Uint64s
+from neardup.tables import AnyArray, Int32s, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
 # Buffers for kernel results, whose size is known only afterwards.
 
 # Initial rows of a buffer.
 _FIRST_ROOM = 1 << 10
-
-
-def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) -> tuple[Int64s, int]:
-    """Run a kernel again with a larger array if needed.
-
-    ``fill`` returns the needed size along ``axis``. Returns the final array and that size.
-    """
-    while (n := int(fill(room))) > room.shape[axis]:
-        shape = list(room.shape)
-        shape[axis] = 2 * n
-        room = np.empty(shape, np.int64)
-    return room, n
 
 
 def fill_in_parts(
@@ -72,21 +62,17 @@ class PassageSegment:
     """An open segment of documents.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are ascending token hashes; document
-    d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``. ``ids`` are large strings;
-    ``id_type`` is their input type. ``files`` are the lists of joined files, or None.
+    d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``; ``packed`` has the
+    tokens' places. ``ids`` are large strings; ``id_type`` is their input type. ``files`` are the
+    lists of joined files, or None.
     """
 
-    name: str
     make_windows: Callable[[], SegmentWindows]
     vocabulary: Uint64s
     tokens: Int32s
     offsets: Int64s
     overlap: bool
-    gaps: Bytes
-    lengths: Bytes
-    samples: Int64s
-    far_places: Int64s
-    far_values: Int64s
+    packed: tuple[Any, ...]
     ids: pa.Array
     id_type: pa.DataType
     texts: pa.Array
@@ -126,31 +112,37 @@ class PassageSegment:
     def byte_places(self, tokens: Int64s, documents: Int64s) -> tuple[Int64s, Int64s]:
         """Return the byte spans of a segment's tokens in texts."""
         starts, stops = np.empty_like(tokens), np.empty_like(tokens)
-        segments.find_places(
-            tokens,
-            self.offsets[documents],
-            self.overlap,
-            self.gaps,
-            self.lengths,
-            self.samples,
-            self.far_places,
-            self.far_values,
-            starts,
-            stops,
-        )
+        packed: Any = *self.packed, starts, stops
+        segments.find_places(tokens, self.offsets[documents], self.overlap, *packed)
         return starts, stops
-
-
-def _documents_of(block: DocumentBlock) -> pa.Table:
-    columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
-    if block.files is not None:
-        columns, schema = [*columns, block.files], schema.append(_FILES)
-    return pa.table(columns, schema)
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     """Return the documents and windows of a segment."""
-    return _segment_of(stored, scheme, partial(_windows_in, stored.arrays))
+    table, arrays = stored.table("documents"), stored.arrays
+    windows = partial(_windows_in, arrays)
+    return _segment_of(table, arrays, stored.id_type, scheme, windows, stored.let_go)
+
+
+def make_segment(
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> PassageSegment:
+    """Make a segment in memory, with windows made on first access."""
+
+    def make_windows() -> SegmentWindows:
+        parts = list(_window_arrays(block.tokens, scheme, frequencies, runner))
+        names = dict.fromkeys(name for part in parts for name in part)
+        return _windows_in(
+            {name: np.concatenate([part[name] for part in parts if name in part]) for name in names}
+        )
+
+    arrays = _document_arrays(block, scheme)
+    return _segment_of(
+        _documents_of(block), arrays, _id_type(block), scheme, make_windows, lambda: None
+    )
 
 
 def _windows_in(arrays: Mapping[str, AnyArray]) -> SegmentWindows:
@@ -159,27 +151,27 @@ def _windows_in(arrays: Mapping[str, AnyArray]) -> SegmentWindows:
 
 
 def _segment_of(
-    stored: Segment, scheme: PassageScheme, make_windows: Callable[[], SegmentWindows]
+    table: pa.Table,
+    arrays: Mapping[str, AnyArray],
+    id_type: pa.DataType,
+    scheme: PassageScheme,
+    make_windows: Callable[[], SegmentWindows],
+    let_go: Callable[[], None],
 ) -> PassageSegment:
-    table, arrays = stored.table("documents"), stored.arrays
+    names = "gaps", "lengths", "samples", "far-places", "far-values"
     has_files = _FILES.name in table.column_names
     return PassageSegment(
-        stored.record.name,
         make_windows,
         arrays["vocabulary"],
         arrays["tokens"],
         arrays["offsets"],
         scheme.shingles.ngram > 1,
-        arrays["gaps"],
-        arrays["lengths"],
-        arrays["samples"],
-        arrays["far-places"],
-        arrays["far-values"],
+        tuple(arrays[name] for name in names),
         _in_one(table["id"]),
-        stored.id_type,
+        id_type,
         _in_one(table["text"]),
         _in_one(table[_FILES.name]) if has_files else None,
-        stored.let_go,
+        let_go,
     )
 
 
@@ -188,11 +180,7 @@ def _in_one(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-_NO_WINDOWS = np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty((0, 3), np.uint32)
-
 # Writing a segment: documents, their tokens, and all their windows.
-
-_FIRST_ROOM_FAR = 1 << 12
 
 
 def write_segment(
@@ -207,122 +195,66 @@ def write_segment(
 
     The bytes do not depend on the number of threads.
     """
+    windows = _window_arrays(block.tokens, scheme, frequencies, runner)
     with SegmentWriter(folder, name) as writer:
-        _write(writer, block, scheme, frequencies, runner)
+        writer.add_table("documents", _documents_of(block))
+        for arrays in chain([_document_arrays(block, scheme)], windows):
+            for each, array in arrays.items():
+                writer.append(each, array)
         return writer.commit(len(block), block.n_tokens, _id_type(block))
-
-
-def hold_segment(
-    name: str,
-    block: DocumentBlock,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    runner: Runner,
-) -> tuple[SegmentRecord, PassageSegment]:
-    """Make a segment in memory, as if written and opened."""
-    held = SegmentInMemory()
-    _write(held, block, scheme, frequencies, runner)
-    record = SegmentRecord(name, len(block), block.n_tokens, 0, 0, 0)
-    return record, read_segment(held.segment(record, _id_type(block)), scheme)
-
-
-def pending_segment(
-    block: DocumentBlock, scheme: PassageScheme, frequencies: DocumentFrequencies | None
-) -> PassageSegment:
-    """Make a segment in memory, with windows made on first access."""
-    held = SegmentInMemory()
-    _write_documents(held, block, scheme)
-    record = SegmentRecord("pending", len(block), block.n_tokens, 0, 0, 0)
-
-    def make_windows() -> SegmentWindows:
-        windows = SegmentInMemory()
-        _write_windows(windows, block.tokens, scheme, frequencies, Runner(1))
-        return _windows_in(windows.segment(record, _id_type(block)).arrays)
-
-    return _segment_of(held.segment(record, _id_type(block)), scheme, make_windows)
 
 
 def _id_type(block: DocumentBlock) -> pa.DataType:
     return block.ids.type if pa.types.is_integer(block.ids.type) else pa.large_string()
 
 
-def _write(
-    writer: SegmentWriter | SegmentInMemory,
-    block: DocumentBlock,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    runner: Runner,
-) -> None:
-    _write_documents(writer, block, scheme)
-    _write_windows(writer, block.tokens, scheme, frequencies, runner)
+def _documents_of(block: DocumentBlock) -> pa.Table:
+    columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
+    if block.files is not None:
+        columns, schema = [*columns, block.files], schema.append(_FILES)
+    return pa.table(columns, schema)
 
 
-def _write_windows(
-    writer: SegmentWriter | SegmentInMemory,
-    tokens: TokenLists,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    runner: Runner,
-) -> None:
-    key_starts = [0]
-    # The arrays exist also without hash functions.
-    _append_windows(writer, WindowLists(*_NO_WINDOWS))
-    for done, lists in enumerate(_all_windows(tokens, scheme, frequencies, runner), 1):
-        _append_windows(writer, lists)
-        key_starts.append(key_starts[-1] + len(lists))
-        runner.report("windows", done, scheme.num_perm)
-    writer.append("key-starts", np.array(key_starts, np.int64))
-
-
-def _all_windows(
-    tokens: TokenLists,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    runner: Runner,
-) -> Iterator[WindowLists]:
-    if scheme.num_perm:
-        _, list_windows = count_windows(tokens, scheme, frequencies)
-        yield from runner.map(list_windows, [int(seed) for seed in scheme.seeds])
-
-
-def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists) -> None:
-    writer.append("keys", lists.keys)
-    writer.append("starts", lists.starts)
-    writer.append("spans", lists.spans)
-
-
-def _write_documents(
-    writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, scheme: PassageScheme
-) -> None:
-    writer.add_table("documents", _documents_of(block))
+def _document_arrays(block: DocumentBlock, scheme: PassageScheme) -> dict[str, AnyArray]:
     numbers, distinct = number_tokens(block.tokens.values)
     order = np.argsort(distinct)
     ranks: Int32s = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    writer.append("vocabulary", distinct[order])
-    writer.append("tokens", ranks[numbers])
-    writer.append("offsets", block.tokens.offsets)
-    n = block.n_tokens
+    n, offsets, spans = block.n_tokens, block.tokens.offsets, block.spans
     gaps, lengths = np.empty(n, np.uint8), np.empty(n, np.uint8)
     samples = np.empty(-(-n // segments.STEP), np.int64)
-    spans = block.spans
+    # Unused room takes no memory.
+    far = np.empty((2, 2 * n), np.int64)
+    packed: Any = gaps, lengths, samples, *far
+    n_far = segments.pack_places(
+        offsets, spans.starts, spans.stops, scheme.shingles.ngram > 1, *packed
+    )
+    return {
+        "vocabulary": distinct[order],
+        "tokens": ranks[numbers],
+        "offsets": offsets,
+        "gaps": gaps,
+        "lengths": lengths,
+        "samples": samples,
+        "far-places": far[0, :n_far].copy(),
+        "far-values": far[1, :n_far].copy(),
+    }
 
-    def pack(far: Int64s) -> Int:
-        return segments.pack_places(
-            block.tokens.offsets,
-            spans.starts,
-            spans.stops,
-            scheme.shingles.ngram > 1,
-            gaps,
-            lengths,
-            samples,
-            far[0],
-            far[1],
-        )
 
-    far, n_far = fill_array(pack, np.empty((2, _FIRST_ROOM_FAR), np.int64), axis=1)
-    writer.append("gaps", gaps)
-    writer.append("lengths", lengths)
-    writer.append("samples", samples)
-    writer.append("far-places", far[0, :n_far])
-    writer.append("far-values", far[1, :n_far])
+def _window_arrays(
+    tokens: TokenLists,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> Iterator[dict[str, AnyArray]]:
+    """Yield arrays of windows by hash function, and last where each begins."""
+    # The arrays exist also without hash functions.
+    yield vars(NO_WINDOWS)
+    key_starts = [0]
+    if scheme.num_perm:
+        _, list_windows = count_windows(tokens, scheme, frequencies)
+        for lists in runner.map(list_windows, [int(seed) for seed in scheme.seeds]):
+            yield vars(lists)
+            key_starts.append(key_starts[-1] + len(lists))
+            runner.report("windows", len(key_starts) - 1, scheme.num_perm)
+    yield {"key-starts": np.array(key_starts, np.int64)}

@@ -152,6 +152,11 @@ class WindowLists:
         return len(self.keys)
 
 
+NO_WINDOWS = WindowLists(
+    np.empty(0, np.uint64), np.empty(0, np.uint32), np.empty((0, 3), np.uint32)
+)
+
+
 def number_tokens(tokens: Uint64s) -> tuple[Int32s, Uint64s]:
     """Return numbers of tokens by first appearance, and the distinct tokens."""
     encoded = pa.array(tokens).dictionary_encode()
