@@ -10,7 +10,7 @@ import statistics
 from collections import Counter, defaultdict
 from math import comb, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from benchmarks.papers.minhash import draw_sets, sign_pairs
 from neardup.files.html import visible_text
 from neardup.files.plain import UnreadableFileError
 from neardup.kernels.common.hashing import mix_words
-from neardup.options.choices import Representative
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.minhash import (
     MinHashScheme,
@@ -275,16 +274,15 @@ def run_greedy(options: argparse.Namespace) -> list[Row] | None:
     shuffled = [np.arange(n), *(generator.permutation(n) for _ in range(orders))]
     components = _components(n, list(zip(left.tolist(), right.tolist(), strict=True)))
     rows = [_describe("exact components", "any", np.array(components), left, right)]
-    for way in get_args(Representative):
-        for number, order in enumerate(shuffled):
-            lists = [_elements(sets, row) for row in order.tolist()]
-            offsets = np.concatenate([[0], np.cumsum(sets.sizes[order])]).astype(np.int64)
-            sketches = GREEDY_SKETCH.sample(ShingleLists(np.concatenate(lists), offsets))
-            greedy = cluster_greedily(sketches, GREEDY_SKETCH, THRESHOLD, representative=way)
-            labels = np.empty(n, np.int64)
-            labels[order] = greedy.clusters
-            name = f"shuffled, {number}" if number else "of the file"
-            rows.append(_describe(f"greedy, {way}", name, labels, left, right))
+    for number, order in enumerate(shuffled):
+        lists = [_elements(sets, row) for row in order.tolist()]
+        offsets = np.concatenate([[0], np.cumsum(sets.sizes[order])]).astype(np.int64)
+        sketches = GREEDY_SKETCH.sample(ShingleLists(np.concatenate(lists), offsets))
+        greedy = cluster_greedily(sketches, GREEDY_SKETCH, THRESHOLD)
+        labels = np.empty(n, np.int64)
+        labels[order] = greedy.clusters
+        name = f"shuffled, {number}" if number else "of the file"
+        rows.append(_describe("greedy", name, labels, left, right))
     return rows
 
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "search": f"search idx rows.jsonl --threshold 0.5 {RUN}",
     "align": f"align rows.jsonl --against rows.jsonl --min-tokens 4 {RUN}",
     "estimate": "estimate rows.parquet",
-    "clusters": "estimate small.parquet --clusters first",
+    "clusters": "estimate small.parquet --clusters",
 }
 NO_PIPES = pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
 

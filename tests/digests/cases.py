@@ -158,7 +158,7 @@ TABLES = [
     f"{ALIGN}.jsonl ; report shared.jsonl 1818.jsonl --against 1831.jsonl --id-column id -o page.html",
     *(f"{SKETCH} --kind {kind} -o a.parquet ; sketch others.jsonl --id-column id --kind {kind} -o b.parquet"
       " ; estimate a.parquet b.parquet -o e.csv --threshold 0.6 --json" for kind in KINDS),
-    *(f"{SKETCH} --kind {kind} -o s.parquet ; estimate s.parquet --clusters popular -o c.csv" for kind in ("smallest", "modulo")),
+    *(f"{SKETCH} --kind {kind} -o s.parquet ; estimate s.parquet --clusters -o c.csv" for kind in ("smallest", "modulo")),
     f"{SKETCH} -o a.parquet ; estimate a.parquet --super-shingles 2 -o e.csv --json",
     *(f"{TWO} {options}" for options in (
         "", "--json", "--report page.html", "--threshold 0.8 --min-tokens 10 --json",
@@ -242,7 +242,7 @@ REFUSED = [
     *(f"sketch few.jsonl -o a.parquet ; @{way} a.parquet ; estimate a.parquet -o e.csv" for way in ("flip", "cut")),
     "sketch few.jsonl --kind modulo -o a.parquet ; " + " ; ".join(f"estimate a.parquet {options}" for options in (
         "-o p.txt", "-o p.csv --threshold 80", "-o p.csv --limit 5", "-o docs.csv", "-o a.parquet --overwrite",
-        "a.parquet --clusters first -o p.csv", "-o p.csv --measure containment", "-o p.csv --super-shingles 2",
+        "a.parquet --clusters -o p.csv", "-o p.csv --measure containment", "-o p.csv --super-shingles 2",
     )),
     *(f"{TWO} {options}" for options in ("--threshold 80", "--min-tokens 0", "--report docs.csv", "--report missing/c.html", "third.txt")),
     "compare first.txt missing.txt ; compare first.txt tree ; compare bad.txt first.txt ; compare - -",

@@ -4,9 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from neardup.kernels.text import folding
 from neardup.kernels.text import tokens as spans
-from neardup.tables import Texts
+from neardup.tables import Texts, TokenSpans
 from neardup.text.forms import Normalisation, form_texts, token_tables
 from tests.arrays import first_difference, make_texts
 from tests.oracles import spans as oracle
@@ -121,23 +120,14 @@ def test_count_characters__repeated_positions_and_none():
     assert counted([], []) == []
 
 
-def test_map_spans__empty_spans_and_empty_texts():
+def test_formed_texts__empty_spans_and_empty_texts():
     """As tokens of a tokenizer file may have that stand for no character."""
     texts = make_texts(["", "xe\u0301", "a"])
     formed = form_texts(texts, Normalisation(unicode_form="NFC"))
-    starts = np.array([0, 0, 1, 3, 0, 1], np.int64)
-    stops = starts.copy()
-    folding.map_spans(
-        formed.bounds,
-        formed.formed_bounds,
-        formed.unchanged,
-        formed.document_pieces,
-        np.array([0, 1, 4, 6], np.int64),
-        starts,
-        stops,
-    )
-    assert starts.tolist() == [0, 0, 1, 1, 0, 1]
-    assert stops.tolist() == [0, 0, 4, 4, 0, 1]
+    places = np.array([0, 0, 1, 3, 0, 1], np.int64)
+    found = formed.locate(TokenSpans(places, places), np.array([0, 1, 4, 6], np.int64))
+    assert found.starts.tolist() == [0, 0, 1, 1, 0, 1]
+    assert found.stops.tolist() == [0, 0, 4, 4, 0, 1]
 
 
 def test_form_texts__plain_texts_stay():

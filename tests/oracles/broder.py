@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
@@ -50,12 +49,6 @@ def containment_counts(a: Set[int], b: Set[int], modulus: int) -> tuple[int, int
     return len(own & b), len(own)
 
 
-def popular_values(members: Iterable[Set[int]], size: int, modulus: int) -> set[int]:
-    """The ``size`` multiples of a modulus that most members have; of equals the smaller ones."""
-    counts = Counter(x for member in members for x in member if x % modulus == 0)
-    return set(sorted(counts, key=lambda x: (-counts[x], x))[:size])
-
-
 @dataclass
 class Cluster:
     representative: int
@@ -68,22 +61,18 @@ def greedy_clusters(
     *,
     size: int | None,
     min_samples: int,
-    is_popular: bool = False,
 ) -> list[Cluster]:
     """Join each sketch, in order, to the cluster whose first member it resembles most.
 
-    Or, if ``is_popular``, to the one whose ``popular_values`` it resembles most. A sketch is its
-    values, its modulus, and whether it is the whole set. A cluster is joined if the estimate
-    reaches the threshold and rests on enough samples or on whole sets; the earliest of the best is.
+    A sketch is its values, its modulus, and whether it is the whole set. A cluster is joined if the
+    estimate reaches the threshold and rests on enough samples or on whole sets; the earliest of the
+    best is.
     """
     clusters: list[Cluster] = []
     for d, (values, modulus, is_whole) in enumerate(sketches):
         best, best_estimate = None, Fraction(0)
         for cluster in clusters:
             other, other_modulus, other_is_whole = sketches[cluster.representative]
-            if is_popular:
-                members = [sketches[member][0] for member in cluster.members]
-                other = popular_values(members, len(other), other_modulus)
             exact = is_whole and other_is_whole
             coarser = 1 if exact else max(modulus, other_modulus)
             union = sorted(x for x in values | other if x % coarser == 0)

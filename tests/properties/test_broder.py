@@ -180,22 +180,18 @@ def test_estimate_resemblance__two_tables_and_either_order(lists, others, scheme
     ),
     thresholds,
     st.integers(1, 8),
-    st.sampled_from(["first", "popular"]),
     st.integers(1, 4),
 )
-def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, representative, block):
+def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, block):
     """However few sketches go through at a time."""
     sketches = sketch(lists, scheme)
     with patch.object(greedy, "_BLOCK", block):
-        found = cluster_greedily(
-            sketches, scheme, threshold, representative=representative, min_samples=min_samples
-        )
+        found = cluster_greedily(sketches, scheme, threshold, min_samples=min_samples)
     expected = oracle.greedy_clusters(
         [(set(row), modulus, size == len(row)) for row, size, modulus in rows_of(sketches)],
         threshold,
         size=scheme.size if isinstance(scheme, SmallestScheme) else None,
         min_samples=min_samples,
-        is_popular=representative == "popular",
     )
     assert found.representatives.tolist() == [cluster.representative for cluster in expected]
     assert len(found) == len(expected)

@@ -7,8 +7,7 @@ from typing import Any
 
 from neardup.cli.call import Call, TableOutput, ending, hold
 from neardup.cli.command import INPUTS, TargetType, argument, job_command
-from neardup.options.choices import Representative
-from neardup.options.documents import ClusterOptions, EstimateOptions, SketchOptions
+from neardup.options.documents import EstimateOptions, SketchOptions
 from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
 from neardup.options.option import but, no_effect, option
 from neardup.runs.progress import counted
@@ -69,19 +68,17 @@ Examples:
   neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
   neardup estimate quotes.parquet books.parquet --measure containment --threshold 0.8 -o in.csv
   neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
-  neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
+  neardup estimate pages.sketches.parquet --clusters --threshold 0.5 -o clusters.csv
 """
 
 
 class EstimateCommandOptions(EstimateOptions, TableOptions, CommandOptions):
     """Options of ``neardup estimate``."""
 
-    clusters: Representative | None = option(
-        ClusterOptions.known["representative"],
-        default=None,
-        help="smallest, modulo: write clusters of A instead of pairs.",
-        more="Each document joins the cluster that it resembles most, by its first member or by "
-        "its most popular hashes.",
+    clusters: bool = option(
+        "smallest, modulo: write clusters of A instead of pairs.",
+        default=False,
+        more="Each document joins the cluster whose first member it resembles most.",
     )
 
 
@@ -110,7 +107,7 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
     given: EstimateCommandOptions = call.options
     output, budget = TableOutput(call), memory_budget(given.memory)
     output.check_apart([str(path) for path in (sketches, other) if path is not None])
-    if given.clusters is None:
+    if not given.clusters:
         with call.display:
             options = given.part(EstimateOptions)
             result = estimate_files(sketches, other, options, call.runner, budget)
@@ -124,9 +121,7 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
         if getattr(given, name) and name not in ("threshold", "memory"):
             raise no_effect(name, "with clusters", "leave out clusters", "clusters")
     with call.display:
-        clusters = cluster_files(
-            sketches, given.threshold or "0.5", given.clusters, call.runner, budget
-        )
+        clusters = cluster_files(sketches, given.threshold or "0.5", call.runner, budget)
     output.write(clusters)
     summary = clusters.summary
     output.print_result(

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from neardup.engine.opening import check_run, memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.matching.join import check_limit
-from neardup.options.choices import EstimatedMeasure, Number, Representative
+from neardup.options.choices import EstimatedMeasure, Number
 from neardup.options.documents import ClusterOptions, EstimateOptions
 from neardup.options.groups import RunOptions
 from neardup.options.kinds import exact_fraction
@@ -410,7 +410,7 @@ class ClusterResult(TableResult):
         return f"{documents}: {counted(self.summary['clusters'], 'cluster')}"
 
 
-# Memory per byte of sketches, which is more with popular values.
+# Memory per byte of sketches.
 _CLUSTERED_OF_ALL = 7
 
 
@@ -418,7 +418,6 @@ def cluster_sketches(
     data: Sketches | str | Path,
     threshold: Number = "0.5",
     *,
-    representative: Representative = "first",
     run: RunOptions | None = None,
 ) -> ClusterResult:
     """Group documents greedily, each into the most similar cluster.
@@ -428,9 +427,7 @@ def cluster_sketches(
     data
         Sketches of kind ``smallest`` or ``modulo`` from ``sketch``, or the path of a file of them.
     threshold
-        Least estimated resemblance with a cluster's representative, in (0, 1], an exact decimal.
-    representative
-        Representative of a cluster: its ``first`` member, or its most ``popular`` values.
+        Least estimated resemblance with a cluster's first member, in (0, 1], an exact decimal.
     run
         Progress, and the memory budget, of about 7 times the bytes of the sketches.
 
@@ -464,16 +461,15 @@ def cluster_sketches(
     >>> neardup.cluster_sketches(sketches, 0.8).clusters["cluster_id"].to_pylist()
     [0, 1, 0]
     """
-    ClusterOptions(threshold=threshold, representative=representative)
+    ClusterOptions(threshold=threshold)
     given = check_run(run, "memory")
     with Runner(1, given.progress) as runner:
-        return cluster_files(data, threshold, representative, runner, memory_budget(given.memory))
+        return cluster_files(data, threshold, runner, memory_budget(given.memory))
 
 
 def cluster_files(
     data: Sketches | str | Path,
     threshold: Number,
-    representative: Representative,
     runner: Runner,
     memory: int,
 ) -> ClusterResult:
@@ -498,7 +494,6 @@ def cluster_files(
             own.rows,
             kind,
             threshold,
-            representative=representative,
             report=partial(runner.report, "cluster"),
         )
     sizes = np.bincount(found.clusters, minlength=len(found))
@@ -518,7 +513,6 @@ def cluster_files(
         "largest_cluster": int(sizes.max(initial=0)),
         "single_documents": int((sizes == 1).sum()),
         "threshold": float(Fraction(str(threshold))),
-        "representative": representative,
         "scheme": own.scheme,
         "seconds": runner.seconds,
     }

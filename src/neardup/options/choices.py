@@ -61,7 +61,6 @@ InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 
 SketchKindName = Literal["minhash", "weighted", "smallest", "modulo", "edit"]
 EstimatedMeasure = Literal["jaccard", "weighted-jaccard", "containment", "max-containment", "edit"]
-Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
 PassageMeasure = Literal["jaccard", "containment"]

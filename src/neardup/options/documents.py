@@ -15,7 +15,6 @@ from neardup.options.choices import (
     Occurrences,
     PairMeasure,
     PairMethod,
-    Representative,
     SimilarityMeasure,
     SketchKindName,
     TokenizerChoice,
@@ -350,7 +349,6 @@ class EstimateOptions(Options):
 class ClusterOptions(Options):
     """Options of clusters of sketches."""
 
-    representative: Representative = option("Representative of a cluster.", default="first")
     threshold: Number = option(THRESHOLD, default="0.5")
 
 

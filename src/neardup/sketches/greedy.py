@@ -12,7 +12,6 @@ from neardup.errors import InvalidParameterError, option_name
 from neardup.kernels.sketch import greedy
 from neardup.kernels.sketch.samples import SampleRows
 from neardup.kernels.types import sealed
-from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SampleScheme
 from neardup.tables import GreedyClusters, Int64s, SetSketches
@@ -23,26 +22,20 @@ def cluster_greedily(
     scheme: SampleScheme,
     threshold: str | float | Decimal | Fraction,
     *,
-    representative: Representative = "first",
     min_samples: int = 20,
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> GreedyClusters:
     """Assign documents to the most similar or a new cluster.
 
-    A document joins a cluster if its resemblance with the representative, as estimated from the
+    A document joins a cluster if its resemblance with the first member, as estimated from the
     sketches, reaches the threshold; of several clusters the one with the largest estimate, the
     earliest on a tie. Estimates are compared as fractions, without rounding. Estimates from fewer
     than ``min_samples`` samples join nothing, unless both sets are known completely. Clusters are
     numbered in the order of their first members, always their ``representatives``. A document that
     joins no cluster is alone, and so is an empty one.
 
-    The representative of a cluster is the ``first`` member's sketch, or a sketch of as many
-    ``popular`` values, the most frequent ones in the members' sketches, the smaller of two on a
-    tie. It changes with each member. It has the modulus of the first member's sketch, so that only
-    its multiples are counted, and represents a whole set if the first sketch does.
-
     The order decides: it makes representatives, and a document similar to two others may join
-    either. Members resemble the representative, as far as estimates go, and each other by the
+    either. Members resemble the first one, as far as estimates go, and each other by the
     triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
     them, and for each document the comparisons with clusters that share one of its rarer values: of
     n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. Values are
@@ -50,22 +43,16 @@ def cluster_greedily(
 
     ``report`` gets the numbers of sketches processed and to process.
 
-    ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
-    core of a cluster, with unknown error. Members need not resemble each other, because the core
-    may drift away from the first members. Clusters are found by all values of all members:
-    O(values) more time, and 40 to 60 bytes per distinct value of a cluster.
-
     References
     ----------
     Broder (1997), On the resemblance and containment of documents, section 4.
     """
     least = exact_fraction("threshold", threshold)
-    is_popular = representative == "popular"
     n, n_values = len(sketches), len(sketches.values)
     # Of sketches of one modulus a share leads to clusters, and one value more of each.
     has_one_modulus = len(np.unique(sketches.moduli)) <= 1
     n_entries = n_values
-    if has_one_modulus and not is_popular:
+    if has_one_modulus:
         n_entries = min(n_values, int(n_values * (1 - least)) + n)
     if n_entries > _MOST_ENTRIES:
         message = (
@@ -80,37 +67,21 @@ def cluster_greedily(
     scratch = greedy.ClusterScratch(np.empty(n_levels, np.int64), *np.empty((4, largest), np.int64))
     held = greedy.Held(
         used=np.zeros(2, np.int64),
-        starts=np.zeros(n + 1, np.int64),
-        sizes=np.empty(n, np.int64),
-        moduli=np.empty(n, np.int64),
+        firsts=np.empty(n, np.int64),
         last_met=np.full(n, -1, np.int64),
-        samples=np.empty(n_values, np.uint64),
         heads=np.full(1 << max(n_entries.bit_length() - 1, 0), -1, np.int32),
         links=np.empty(n_entries, np.int32),
         owners=np.empty(n_entries, np.int32),
-        values=np.empty(n_entries, np.uint64),
-    )
-    # Nothing is counted for first members.
-    n_counted = n_entries if is_popular else 0
-    tallies = greedy.Tallies(
-        slots=np.full(2 << n_counted.bit_length(), -1, np.int32),
-        counts=np.empty(n_counted, np.int64),
-        popular=np.empty(n_values if is_popular else 0, np.int64),
-        merged=np.empty(2 * largest, np.int64),
-        floors=np.empty(n if is_popular else 0, np.int64),
+        places=np.empty(n_entries, np.int64),
     )
     rows = sealed(SampleRows(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
     rule = greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
     clusters: Int64s = np.empty(n, np.int64)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
-        greedy.cluster_greedily(
-            rows, start, stop, frequencies, rule, int(is_popular), held, scratch, tallies, clusters
-        )
+        greedy.cluster_greedily(rows, start, stop, frequencies, rule, held, scratch, clusters)
         report(stop, n)
-    # Clusters are numbered as their first members come.
-    is_first = np.diff(np.maximum.accumulate(clusters), prepend=-1) > 0
-    return GreedyClusters(clusters, np.flatnonzero(is_first))
+    return GreedyClusters(clusters, held.firsts[: held.used[0]].copy())
 
 
 # Sketches that are gone through at a time.

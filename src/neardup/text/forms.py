@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,9 +12,7 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.kernels.text import folding
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
@@ -24,87 +23,116 @@ from neardup.kernels.text.folding import (
     SINGLE,
     WORD,
 )
+from neardup.options.choices import UnicodeForm
 from neardup.options.groups import NormalOptions
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenSpans, Uint64s
 
 # Vowels and final consonants that join what precedes to a Hangul syllable.
 _JOINING_JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
-_PRIVATE_USE = range(0xF0000, 0x110000)
 
 
 @dataclass(frozen=True)
 class FormedTexts:
-    """Texts brought to a form piece by piece.
-
-    Piece p is ``bounds[p] : bounds[p + 1]`` of the original bytes and ``formed_bounds[p] :
-    formed_bounds[p + 1]`` of the formed ones; ``unchanged`` marks equal pieces. ``document_pieces``
-    (n + 1) gives each text's first piece.
-    """
+    """Texts in a Unicode form, with the original and the formed strings."""
 
     texts: Texts
-    bounds: Int64s
-    formed_bounds: Int64s
-    unchanged: Bytes
-    document_pieces: Int64s
+    form: UnicodeForm
+    originals: list[str]
+    formed: list[str]
 
     def locate(self, spans: TokenSpans, token_offsets: Int64s) -> TokenSpans:
-        """Map positions in the formed texts to the original texts."""
+        """Map positions in the formed texts to the original texts.
+
+        A token that touches a changed piece of a text gets all of it.
+        """
         starts, stops = spans.starts.copy(), spans.stops.copy()
-        folding.map_spans(
-            self.bounds,
-            self.formed_bounds,
-            self.unchanged,
-            self.document_pieces,
-            token_offsets,
-            starts,
-            stops,
-        )
+        for d, (original, formed) in enumerate(zip(self.originals, self.formed, strict=True)):
+            own = slice(token_offsets[d], token_offsets[d + 1])
+            if original == formed or own.start == own.stop:
+                continue
+            pieces, formed_pieces = _cut_pieces(original, self.form)
+            bounds, formed_bounds = _edges(pieces), _edges(formed_pieces)
+            is_same = np.array([a == b for a, b in zip(pieces, formed_pieces, strict=True)])
+            last = len(pieces) - 1
+            at = np.minimum(np.searchsorted(formed_bounds, starts[own], side="right") - 1, last)
+            inside = np.where(is_same[at], starts[own] - formed_bounds[at], 0)
+            starts[own] = bounds[at] + inside
+            at = np.maximum(np.searchsorted(formed_bounds, stops[own]) - 1, at)
+            beyond = np.where(is_same[at], formed_bounds[at + 1] - stops[own], 0)
+            stops[own] = bounds[at + 1] - beyond
         return TokenSpans(starts, stops)
+
+
+def _edges(pieces: list[str]) -> Int64s:
+    """Return the positions between pieces in bytes."""
+    return np.cumsum([0, *(len(piece.encode()) for piece in pieces)], dtype=np.int64)
 
 
 def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None:
     """Convert texts to the Unicode form, None if unchanged."""
-    if normalisation.unicode_form is None:
+    form = normalisation.unicode_form
+    data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
+    if form is None or not (data >= 128).any():
         return None
-    table = form_table(normalisation.unicode_form)
-    n_special = folding.count_special(texts.data, texts.offsets, table)
-    if not n_special:
+    originals = texts.to_arrow().to_pylist()
+    formed = [
+        text if unicodedata.is_normalized(form, text) else unicodedata.normalize(form, text)
+        for text in originals
+    ]
+    if formed == originals:
         return None
-    room = len(texts) + 1 + 2 * n_special
-    bounds: Int64s = np.empty(room, np.int64)
-    plain: Bytes = np.empty(room, np.uint8)
-    document_pieces: Int64s = np.empty(len(texts) + 1, np.int64)
-    n = int(folding.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces))
-    bounds, plain = bounds[: n + 1], plain[:n]
-    # Plain pieces are skipped: Arrow normalises only about 20 MB per second.
-    special = Texts(texts.data, bounds).to_arrow().take(np.flatnonzero(plain == 0))
-    normal = Texts.from_arrow(normalisation.apply_form(special))
-    return _joined(texts, bounds, plain, document_pieces, normal)
+    formed_texts = Texts.from_arrow(pa.array(formed, pa.large_string()))
+    return FormedTexts(formed_texts, form, originals, formed)
 
 
-def _joined(
-    texts: Texts, bounds: Int64s, plain: Bytes, document_pieces: Int64s, normal: Texts
-) -> FormedTexts:
-    n_plain_bytes = int(np.diff(bounds)[plain == 1].sum())
-    n_bytes = n_plain_bytes + int(normal.offsets[-1] - normal.offsets[0])
-    formed: Bytes = np.empty(max(n_bytes, 1), np.uint8)
-    formed_bounds: Int64s = np.empty(len(bounds), np.int64)
-    folding.join_pieces(
-        texts.data, bounds, normal.data, normal.offsets, formed, formed_bounds, plain
+def _cut_pieces(text: str, form: UnicodeForm) -> tuple[list[str], list[str]]:
+    """Cut a text into pieces that are formed independently, and form them.
+
+    A piece is a run of characters that stay, or one character and all that may be joined to it.
+    """
+    begins = {c: _begins_piece(c, form) for c in set(text)}
+    joined = "".join(re.escape(c) for c, is_begin in begins.items() if not is_begin)
+    changed = "".join(
+        re.escape(c)
+        for c, is_begin in begins.items()
+        if is_begin and not unicodedata.is_normalized(form, c)
     )
-    formed_texts = Texts(formed, formed_bounds[document_pieces])
-    return FormedTexts(formed_texts, bounds, formed_bounds, plain, document_pieces)
+    patterns = [f"[^{joined}][{joined}]+|^[{joined}]+"] if joined else []
+    patterns += [f"[{changed}]"] if changed else []
+    pieces, formed, last = [], [], 0
+    for match in re.finditer("|".join(patterns), text):
+        start, stop = match.span()
+        if start > last:
+            pieces.append(text[last:start])
+            formed.append(text[last:start])
+        pieces.append(match[0])
+        formed.append(unicodedata.normalize(form, match[0]))
+        last = stop
+    if last < len(text):
+        pieces.append(text[last:])
+        formed.append(text[last:])
+    return pieces, formed
 
 
-@lru_cache(maxsize=2)
-def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
-    """Classify code points by the effect of normalisation.
+@lru_cache(maxsize=1 << 16)
+def _begins_piece(character: str, form: UnicodeForm) -> bool:
+    """Return whether a character is never joined to the text before.
 
-    Classes as in ``kernels.text.folding``. A character starts a piece if its decomposition starts
-    with a starter that is not second in any composition. Code points that this Python does not know
-    count as the worst case and join their predecessors.
+    Its decomposition starts with a starter that is not second in any composition. A code point that
+    this Python does not know counts as joined.
     """
     decomposed: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
+    first = unicodedata.normalize(decomposed, character)[0]
+    return not (
+        unicodedata.category(character) == "Cn"
+        or unicodedata.combining(first)
+        or first in _joining()
+    )
+
+
+@lru_cache(maxsize=1)
+def _joining() -> set[str]:
+    """Return the characters that are second in a composition."""
     joining = {chr(c) for c in chain(*_JOINING_JAMO)}
     for code_point in chain(*ASSIGNED):
         composed = chr(code_point)
@@ -112,20 +140,7 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
         # Some characters are decomposed but never composed, so that they are not in NFC.
         if len(parts) == 2 and parts[0][0] != "<" and unicodedata.is_normalized("NFC", composed):
             joining.add(chr(int(parts[1], 16)))
-    table: Bytes = np.full(0x110000, folding.JOINED, np.uint8)
-    table[_PRIVATE_USE.start : _PRIVATE_USE.stop] = folding.PLAIN
-    for code_point in chain(*ASSIGNED):
-        character = chr(code_point)
-        first = unicodedata.normalize(decomposed, character)[0]
-        if (
-            unicodedata.category(character) == "Cn"
-            or unicodedata.combining(first)
-            or first in joining
-        ):
-            continue
-        stays = unicodedata.is_normalized(form, character)
-        table[code_point] = folding.PLAIN if stays else folding.CHANGED
-    return table
+    return joining
 
 
 class Normalisation(NormalOptions):
@@ -164,12 +179,6 @@ class Normalisation(NormalOptions):
     def describe(self) -> dict[str, object]:
         """Return these options as plain values, for schemes and summaries."""
         return dict(vars(self))
-
-    def apply_form(self, texts: pa.Array) -> pa.Array:
-        """Bring texts to the chosen Unicode normalisation form."""
-        if self.unicode_form is None:
-            return texts
-        return pc.utf8_normalize(texts, form=self.unicode_form)
 
 
 # Character tables for the tokenizing kernels, worked out from Python's ``unicodedata``.

@@ -40,30 +40,6 @@ def test_cluster_greedily__with_some_that_are_like_no_other():
     assert found.clusters.tolist() == [0, 1, 2, 3, 1, 4, 3, 1, 5]
 
 
-@pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])
-def test_cluster_greedily__popular_values_are_those_of_the_original(scheme):
-    """Copies with errors of their own tell together what the original was."""
-    original = list(range(20))
-    copies = [
-        [*original[:place], 100 + place, 101 + place, *original[place + 2 :]]
-        for place in range(0, 20, 2)
-    ]
-    # 11 of the original's 20, and 9 of 22 of the first copy and this one.
-    sketches = sketch([*copies, original[:11]], scheme)
-    popular = cluster_greedily(sketches, scheme, "0.53", representative="popular")
-    assert popular.clusters.tolist() == [0] * 11
-    assert popular.representatives.tolist() == [0]
-    first = cluster_greedily(sketches, scheme, "0.53")
-    assert first.clusters.tolist() == [*[0] * 10, 1]
-    generator = np.random.default_rng(3)
-    for _ in range(10):
-        lists = [copies[place] for place in generator.permutation(10)]
-        found = cluster_greedily(
-            sketch([*lists, original[:11]], scheme), scheme, "0.53", representative="popular"
-        )
-        assert found.clusters.tolist() == [0] * 11
-
-
 def test_cluster_greedily__few_samples_join_nothing():
     scheme = ModuloScheme(64)
     sketches = sketch([range(640)] * 2, scheme)

@@ -17,10 +17,9 @@ from neardup.kernels.types import (
     Int32s,
     Int64s,
     Uint32s,
-    Uint64s,
 )
 
-_0, _1, _32 = np.uint64(0), np.uint64(1), np.uint64(32)
+_0, _1 = np.uint64(0), np.uint64(1)
 
 
 class Rule(NamedTuple):
@@ -37,25 +36,21 @@ class Rule(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Clusters in memory, and an index of their values.
+    """Clusters in memory, and an index of values of their first members.
 
-    Cluster r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a set of
-    ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) is the last sketch
-    compared with it. An entry is a value of a cluster, its row r being the owner. Entries whose
-    values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a power of two, all
-    -1), and from each the next is in ``links``. ``used`` counts rows and entries.
+    Sketch ``firsts[r]`` represents cluster r; ``last_met`` (all -1) is the last sketch compared
+    with it. An entry is a place among all values, of cluster ``owners[e]``. Entries whose values
+    have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a power of two, all -1),
+    and from each the next is in ``links``. ``used`` counts clusters and entries.
     """
 
     used: Int64s
-    starts: Int64s
-    sizes: Int64s
-    moduli: Int64s
+    firsts: Int64s
     last_met: Int64s
-    samples: Uint64s
     heads: Int32s
     links: Int32s
     owners: Int32s
-    values: Uint64s
+    places: Int64s
 
 
 class ClusterScratch(NamedTuple):
@@ -70,21 +65,6 @@ class ClusterScratch(NamedTuple):
     order: Int64s
     moved: Int64s
     chosen: Int64s
-
-
-class Tallies(NamedTuple):
-    """Counts of members per value of a cluster.
-
-    The arrays are empty if nothing is counted. ``slots`` (a power of two, all -1) has room for
-    twice the entries, and each entry has a count; ``popular`` is as long as ``samples``, ``merged``
-    as two of the largest sketches, and ``floors`` has one value per row.
-    """
-
-    slots: Int32s
-    counts: Int64s
-    popular: Int64s
-    merged: Int64s
-    floors: Int64s
 
 
 @inlined
@@ -142,121 +122,6 @@ def _choose_prefix(
     return n_chosen
 
 
-@inlined
-def _add_entry(held: Held, row: Int, value: np.uint64) -> np.int64:
-    entry = np.int64(held.used[1])
-    head = _slot_of(value, held.heads.shape[0])
-    held.values[entry] = value
-    held.owners[entry] = row
-    held.links[entry] = held.heads[head]
-    held.heads[head] = entry
-    held.used[1] = entry + 1
-    return entry
-
-
-@helper
-def _add_cluster(sketches: SampleRows, d: Int, held: Held) -> np.int64:
-    row = np.int64(held.used[0])
-    held.used[0] = row + 1
-    start, stop = sketches.offsets[d], sketches.offsets[d + 1]
-    target = held.starts[row]
-    for place in range(start, stop):
-        held.samples[target + place - start] = sketches.values[place]
-    held.starts[row + 1] = target + stop - start
-    held.sizes[row] = sketches.sizes[d]
-    held.moduli[row] = sketches.moduli[d]
-    return row
-
-
-@helper
-def _count_values(
-    sketches: SampleRows,
-    start: Int,
-    stop: Int,
-    mask: np.uint64,
-    row: Int,
-    held: Held,
-    tallies: Tallies,
-    met: Int64s,
-) -> np.int64:
-    """Count a sketch's values for a cluster, returning their number.
-
-    ``tallies.slots`` is a hash table of entries, -1 where empty, at most half full. ``met`` gets
-    the entries, in the order of the values; values with a bit of the mask do not count.
-    """
-    slots = tallies.slots
-    last = np.uint64(slots.shape[0]) - _1
-    n_met = np.int64(0)
-    for place in range(start, stop):
-        value = sketches.values[place]
-        if value & mask != _0:
-            continue
-        slot = mix64((np.uint64(row) << _32) ^ value) & last
-        entry = np.int64(slots[slot])
-        while entry >= 0 and (held.owners[entry] != row or held.values[entry] != value):
-            slot = (slot + _1) & last
-            entry = np.int64(slots[slot])
-        if entry < 0:
-            entry = _add_entry(held, row, value)
-            slots[slot] = entry
-            tallies.counts[entry] = 0
-        tallies.counts[entry] += 1
-        met[n_met] = entry
-        n_met += 1
-    return n_met
-
-
-@helper
-def _elect_values(
-    values: ConstUint64s,
-    tallies: Tallies,
-    met: Int64s,
-    n_met: Int,
-    start: Int,
-    stop: Int,
-    floor: Int,
-    samples: Uint64s,
-) -> np.int64:
-    """Choose the most counted values after another member joins.
-
-    ``popular`` from ``start`` to ``stop`` has the entries chosen before, ascending by value,
-    ``samples`` the values; ``floor`` is the least of their counts, and the result is the new one.
-    Only these and the met values can be chosen, because all other counts are unchanged; and as
-    counts grow by one, so does their least, at most.
-    """
-    counts, popular, merged = tallies.counts, tallies.popular, tallies.merged
-    n = stop - start
-    n_merged, n_above, n_far_above = np.int64(0), np.int64(0), np.int64(0)
-    i, j = np.int64(start), np.int64(0)
-    while i < stop or j < n_met:
-        if j == n_met or (i < stop and values[popular[i]] <= values[met[j]]):
-            entry = popular[i]
-            j += np.int64(j < n_met and met[j] == entry)
-            i += 1
-        else:
-            entry = met[j]
-            j += 1
-        merged[n_merged] = entry
-        n_merged += 1
-        n_above += np.int64(counts[entry] > floor)
-        n_far_above += np.int64(counts[entry] > floor + 1)
-    least = np.int64(floor)
-    if n_above >= n:
-        least += 1
-        n_above = n_far_above
-    n_ties = n - n_above
-    chosen = np.int64(start)
-    for k in range(n_merged):
-        entry = merged[k]
-        is_tie = counts[entry] == least
-        if counts[entry] > least or (is_tie and n_ties > 0):
-            n_ties -= np.int64(is_tie)
-            popular[chosen] = entry
-            samples[chosen] = values[entry]
-            chosen += 1
-    return least
-
-
 @kernel
 def cluster_greedily(
     sketches: SampleRows,
@@ -264,18 +129,14 @@ def cluster_greedily(
     behind: int,
     frequencies: ConstUint32s,
     rule: Rule,
-    is_popular: int,
     held: Held,
     scratch: ClusterScratch,
-    tallies: Tallies,
     clusters: Int64s,
 ) -> None:
     """Assign sketches to the most similar cluster or new clusters.
 
     The sketches before ``begin`` are in clusters already, and those from there to ``behind``
-    follow; ``clusters`` (n) receives the cluster of each. If ``is_popular`` is not 0, the row of a
-    cluster becomes the values that most members have, as many as the first has, and clusters are
-    found by the values of any member; else by the values of the first.
+    follow; ``clusters`` (n) receives the cluster of each.
     """
     values, offsets, sizes, moduli = (
         sketches.values,
@@ -295,22 +156,23 @@ def cluster_greedily(
             entry = np.int64(held.heads[_slot_of(value, held.heads.shape[0])])
             while entry >= 0:
                 row = np.int64(held.owners[entry])
-                is_it = held.values[entry] == value
+                is_it = values[held.places[entry]] == value
                 entry = np.int64(held.links[entry])
                 if not is_it or held.last_met[row] == d:
                     continue
                 held.last_met[row] = d
-                other_start, other_stop = held.starts[row], held.starts[row + 1]
+                other = held.firsts[row]
+                other_start, other_stop = offsets[other], offsets[other + 1]
                 n_other_values = other_stop - other_start
-                is_whole = n_values == sizes[d] and n_other_values == held.sizes[row]
+                is_whole = n_values == sizes[d] and n_other_values == sizes[other]
                 common, union, _, _ = compare_samples(
                     values,
                     start,
                     stop,
-                    held.samples,
+                    values,
                     other_start,
                     other_stop,
-                    _0 if is_whole else sample_mask(moduli[d], held.moduli[row]),
+                    _0 if is_whole else sample_mask(moduli[d], moduli[other]),
                     n_values + n_other_values if is_whole else limit,
                 )
                 if common * q < p * union or not (is_whole or union >= min_samples):
@@ -318,30 +180,16 @@ def cluster_greedily(
                 gain = common * best_union - best_common * union
                 if gain > 0 or (gain == 0 and row < best):
                     best, best_common, best_union = row, np.int64(common), np.int64(union)
-        is_new = best < 0
-        if is_new:
-            best = np.int64(_add_cluster(sketches, d, held))
-            if is_popular == 0:
-                for c in range(n_chosen):
-                    _add_entry(held, best, values[chosen[c]])
+        if best < 0:
+            best = held.used[0]
+            held.used[0] = best + 1
+            held.firsts[best] = d
+            for c in range(n_chosen):
+                entry = held.used[1]
+                head = _slot_of(values[chosen[c]], held.heads.shape[0])
+                held.places[entry] = chosen[c]
+                held.owners[entry] = best
+                held.links[entry] = held.heads[head]
+                held.heads[head] = entry
+                held.used[1] = entry + 1
         clusters[d] = best
-        if is_popular != 0:
-            row = best
-            row_start, row_stop = held.starts[row], held.starts[row + 1]
-            mask = sample_mask(moduli[d], held.moduli[row])
-            n_met = _count_values(sketches, start, stop, mask, row, held, tallies, chosen)
-            if is_new:
-                tallies.floors[row] = 1
-                for k in range(n_met):
-                    tallies.popular[row_start + k] = chosen[k]
-            else:
-                tallies.floors[row] = _elect_values(
-                    held.values,
-                    tallies,
-                    chosen,
-                    n_met,
-                    row_start,
-                    row_stop,
-                    tallies.floors[row],
-                    held.samples,
-                )
