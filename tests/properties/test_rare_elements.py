@@ -15,13 +15,11 @@ from neardup.matching.buckets import list_full_keys, list_prefixes
 from neardup.matching.measures import CandidateSets, make_measure, measure_sets
 from neardup.matching.survivors import (
     choose_survivors,
-    count_candidates,
     join_components,
     rank_documents,
 )
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
-from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, sets_reach, value
@@ -173,34 +171,8 @@ def test_rank_documents__similar_sets_meet_in_a_short_and_a_long_prefix(drawn, m
             assert short & other_long or long & other_short
 
 
-@given(filled_forms(), st.data(), st.sampled_from([1, 4, 128]))
-def test_count_candidates__as_counted_one_by_one(drawn, data, bits):
-    _, keys, n_fixed = drawn
-    n = len(keys)
-    keepers = data.draw(st.lists(st.sampled_from([-2, -1, -1, -1, 0]), min_size=n, max_size=n))
-    with patch.object(survivors, "_BITS_A_LISTED", bits):
-        found = count_candidates(list_full_keys(keys), np.array(keepers, np.int32), n_fixed)
-    shares = share_a_key(keys)
-    assert found == sum(
-        keepers[other] == -1 and shares(d, other) for d in range(n_fixed, n) for other in range(d)
-    )
-
-
-@each_of("bits", [1, 16, 10_000])
-def test_count_candidates__of_rows_and_lists_of_several_words(bits):
-    generator = np.random.default_rng(bits)
-    keys = generator.integers(0, (2, 9, 150), (300, 3)).astype(np.uint64)
-    keepers = generator.choice([-1, -1, 5], 300).astype(np.int32)
-    with patch.object(survivors, "_BITS_A_LISTED", bits):
-        found = count_candidates(list_full_keys(keys), keepers, 20)
-    stays = np.flatnonzero(keepers == -1)
-    assert found == sum(
-        int((keys[d] == keys[stays[stays < d]]).any(axis=1).sum()) for d in range(20, 300)
-    )
-
-
 def test_choose_survivors__a_form_filled_in_differently_is_left_to_rare_elements():
-    """The switch comes by itself, and no pair is looked at behind it; all are counted."""
+    """The switch comes by itself, and no pair is looked at behind it."""
     n = 3 * survivors.STEP
     sets = [{*range(30), *range(1000 + 9 * d, 1009 + 9 * d)} for d in range(n)]
     documents, measure = documents_of(sets, ones(n)), make_measure("jaccard", Fraction("0.8"))
@@ -210,7 +182,8 @@ def test_choose_survivors__a_form_filled_in_differently_is_left_to_rare_elements
             choose_survivors(documents, measure)
     removals = choose_survivors(documents, measure)
     assert not len(removals.documents)
-    assert (removals.n_compared, removals.n_verified) == (n * (n - 1) // 2, 0)
+    assert removals.n_compared < n * (n - 1) // 2
+    assert removals.n_verified == 0
 
 
 def ones(n, n_bands=1):

@@ -28,7 +28,6 @@ from neardup.tables import (
     KeyLists,
     Removals,
     ShingleSets,
-    Uint64s,
     cut_runs,
     offsets_of,
 )
@@ -220,7 +219,7 @@ def choose_survivors(
 
     Removed documents are never compared again, so a cluster of n copies of one document costs n
     comparisons. Dissimilar documents that share a key all stay; documents are then compared only if
-    they share rare elements, with the same result, and counts that include the skipped pairs.
+    they share rare elements, with the same result.
 
     If sets do not all fit, each chunk is compared with the earlier survivors that share a key with
     it, read in slices, and then with itself. If documents share keys with few others, sets are read
@@ -348,42 +347,8 @@ class SurvivorSelection(CandidateMatcher):
     def removals(self) -> Removals:
         """Return the removals after all documents are processed."""
         n_compared, n_verified = self._comparisons.counts.tolist()
-        keepers = self._decisions.keepers
-        if self._by_elements:
-            n_compared = count_candidates(self._lists, keepers, self._n_fixed)
-        similarities = self._decisions.similarities
-        return Removals.of(keepers.astype(np.int64), similarities, n_compared, n_verified)
-
-
-# A key of fewer kept documents is stored as a list, not as a bit row: to read a row takes as long
-# as to look at one in so many.
-_BITS_A_LISTED = 128
-
-
-def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
-    """Count the pairs that keys alone would have compared.
-
-    A pair is a document, except the first ``n_fixed``, and an earlier one that stays and has one of
-    its lookup keys. Kept documents of a key are rows of bits, 64 united and counted per step: a
-    small part of the time of comparing them. Memory at most 16 bytes per document and key.
-    """
-    n_staying = int(np.count_nonzero(keepers == -1))
-    n_words = (n_staying + 63) >> 6
-    is_row = lists.sizes * _BITS_A_LISTED >= max(n_staying, 1)
-    numbers: Int32s = np.where(is_row, np.cumsum(is_row) - 1, -1).astype(np.int32)
-    n_listed = np.where(is_row, 0, lists.sizes)
-    rows = survivors.KeyRows(
-        numbers=numbers,
-        bits=np.zeros((int(is_row.sum()), n_words), np.uint64),
-        starts=np.cumsum(n_listed) - n_listed,
-        sizes=np.zeros(len(lists.sizes), np.int64),
-        listed=np.empty(int(n_listed.sum()), np.int32),
-    )
-    seen: Uint64s = np.zeros(n_words, np.uint64)
-    keys = sealed(DocumentKeys(lists.starts, lists.keys))
-    return int(
-        survivors.count_candidates(keys, lists.n_probed, keepers, n_fixed, sealed(rows), seen)
-    )
+        keepers = self._decisions.keepers.astype(np.int64)
+        return Removals.of(keepers, self._decisions.similarities, n_compared, n_verified)
 
 
 def join_components(

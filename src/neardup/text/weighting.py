@@ -174,12 +174,13 @@ def _count_block(block: TokenLists) -> DocumentFrequencies:
 
 
 def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[Uint64s, Int64s]:
-    size = len(run[0]) + len(other[0])
-    hashes: Uint64s = np.empty(size, np.uint64)
-    counts: Int64s = np.empty(size, np.int64)
-    n = weighted.merge_counts(*run, *other, hashes, counts)
-    # Copies, so that the rest of a large array is freed.
-    return hashes[:n].copy(), counts[:n].copy()
+    """Merge two ascending lists of counts by hash."""
+    hashes, counts = (np.concatenate(each) for each in zip(run, other, strict=True))
+    # A stable sort merges two ascending runs in linear time.
+    order = np.argsort(hashes, kind="stable")
+    hashes, counts = hashes[order], counts[order]
+    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+    return hashes[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 
 def _logarithms(values: Floats) -> Floats:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.bits import count_ones
 from neardup.kernels.join.overlap import (
     Comparisons,
     DocumentKeys,
@@ -36,11 +35,7 @@ from neardup.kernels.types import (
     Int,
     Int32s,
     Int64s,
-    Uint64Rows,
-    Uint64s,
 )
-
-_0, _1 = np.uint64(0), np.uint64(1)
 
 # Keeper of a document removed in any case, for a keeper outside of these documents.
 KNOWN = -2
@@ -252,7 +247,7 @@ def choose_by_prefixes(
     ``found`` has the documents that stay: element t is under key 2 t if it is in the short prefix,
     and under 2 t + 1 if it is only in the long one; it begins with sizes of 0. ``members`` begins
     so too, or with earlier documents. ``totals`` has the set sizes of all compared documents. Only
-    similar pairs are counted.
+    similar pairs are counted, as compared ones, too.
     """
     documents, tokens, starts, _, sizes, short, long = ranked
     found_starts, n_found, found_sets = found
@@ -283,6 +278,7 @@ def choose_by_prefixes(
                             continue
                         if not share_key(document_keys, d, n_probed[d], other):
                             continue
+                        counts[0] += 1
                         counts[1] += 1
                         y = sizes[o]
                         if _is_better(measure, x, other, overlap, y, best, best_overlap, best_size):
@@ -302,70 +298,6 @@ def choose_by_prefixes(
             entered = 2 * np.int64(tokens[x_start + i]) + np.int64(i >= short[k])
             found_sets[found_starts[entered] + n_found[entered]] = k
             n_found[entered] += 1
-
-
-class KeyRows(NamedTuple):
-    """Numbered survivors by key, as bit rows for frequent keys.
-
-    ``numbers`` is -1 for a key whose documents are listed instead, at ``listed[starts[b] :][:
-    sizes[b]]``. All begin empty.
-    """
-
-    numbers: ConstInt32s
-    bits: Uint64Rows
-    starts: ConstInt64s
-    sizes: Int64s
-    listed: Int32s
-
-
-@kernel
-def count_candidates(
-    document_keys: DocumentKeys,
-    n_probed: ConstInt64s,
-    keepers: ConstInt32s,
-    n_fixed: int,
-    rows: KeyRows,
-    seen: Uint64s,
-) -> Int:
-    """Count pairs of documents and earlier survivors under lookup keys.
-
-    The first ``n_fixed`` documents look for none. ``seen`` has as many words as a row, all 0.
-    """
-    key_starts, keys = document_keys
-    numbers, bits, starts, sizes, listed = rows
-    n_pairs, n_staying = np.int64(0), np.int64(0)
-    for d in range(keepers.shape[0]):
-        stop = key_starts[d] + (n_probed[d] if d >= n_fixed else 0)
-        n_words = np.int64(0)
-        for i in range(key_starts[d], stop):
-            row = np.int64(numbers[keys[i]])
-            if row >= 0:
-                n_words = (n_staying + 63) >> 6
-                for w in range(n_words):
-                    seen[w] |= bits[row, w]
-        for i in range(key_starts[d], stop):
-            for m in range(starts[keys[i]], starts[keys[i]] + sizes[keys[i]]):
-                word, bit = np.int64(listed[m]) >> 6, _1 << np.uint64(listed[m] & 63)
-                if word >= n_words and seen[word] & bit == _0:
-                    n_pairs += 1
-                seen[word] |= bit
-        for w in range(n_words):
-            n_pairs += count_ones(seen[w])
-            seen[w] = _0
-        for i in range(key_starts[d], stop):
-            for m in range(starts[keys[i]], starts[keys[i]] + sizes[keys[i]]):
-                seen[np.int64(listed[m]) >> 6] = _0
-        if keepers[d] != -1:
-            continue
-        for i in range(key_starts[d], key_starts[d + 1]):
-            row = np.int64(numbers[keys[i]])
-            if row >= 0:
-                bits[row, n_staying >> 6] |= _1 << np.uint64(n_staying & 63)
-            else:
-                listed[starts[keys[i]] + sizes[keys[i]]] = n_staying
-                sizes[keys[i]] += 1
-        n_staying += 1
-    return n_pairs
 
 
 @kernel

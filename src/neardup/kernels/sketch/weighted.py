@@ -98,38 +98,6 @@ def fill_weights(
         weights[t] = scaled_weight(frequencies[counts[t]], inverses[t])
 
 
-@kernel
-def merge_counts(
-    hashes: ConstUint64s,
-    counts: ConstInt64s,
-    other_hashes: ConstUint64s,
-    other_counts: ConstInt64s,
-    merged_hashes: Uint64s,
-    merged_counts: Int64s,
-) -> Int:
-    """Merge two ascending lists of counts by hash.
-
-    Neither list has repeats. The outputs have room for both lists. Returns the new length.
-    """
-    i, j, n = np.int64(0), np.int64(0), np.int64(0)
-    while i < hashes.shape[0] or j < other_hashes.shape[0]:
-        takes = j == other_hashes.shape[0] or (i < hashes.shape[0] and hashes[i] <= other_hashes[j])
-        takes_other = i == hashes.shape[0] or (
-            j < other_hashes.shape[0] and other_hashes[j] <= hashes[i]
-        )
-        merged_hashes[n] = hashes[i] if takes else other_hashes[j]
-        count = np.int64(0)
-        if takes:
-            count += counts[i]
-            i += 1
-        if takes_other:
-            count += other_counts[j]
-            j += 1
-        merged_counts[n] = count
-        n += 1
-    return n
-
-
 _12, _63 = np.uint64(12), np.uint64(63)
 _ONE = np.uint64(0x3FF0000000000000)
 _JUST_BELOW_ONE = np.float64(1.0 - 2.0**-53)
