@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -50,27 +50,27 @@ def check_sketch_name(path: Target) -> None:
         raise InvalidParameterError(message)
 
 
-def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa.Table]:
-    """Yield unchecked rows of a file in parts, None for all."""
+def _read_part(path: str | Path, rows: range | None = None) -> Sketches:
+    """Read and check some rows of a file, None for all."""
     damaged = SketchFormatError(_DAMAGED, path=str(path))
     with _opened(path) as file:
         n_rows = file.metadata.num_rows
-        parts = [range(n_rows)] if parts is None else parts
+        rows = range(n_rows) if rows is None else rows
         sizes = [file.metadata.row_group(each).num_rows for each in range(file.num_row_groups)]
         # Checksums of pages do not cover the row counts, which a file has several times.
-        if sum(sizes) != n_rows or parts[-1].stop > n_rows:
+        if sum(sizes) != n_rows or rows.stop > n_rows:
             raise damaged
-        for rows in parts:
-            try:
-                table = _read_rows(file, rows, np.cumsum([0, *sizes]))
-            except (pa.ArrowException, OSError):
-                raise damaged from None
-            release_memory()
-            if len(table) != len(rows):
-                raise damaged
-            yield table
-            # Free it before the next one.
-            del table
+        try:
+            table = _read_rows(file, rows, np.cumsum([0, *sizes]))
+        except (pa.ArrowException, OSError):
+            raise damaged from None
+        release_memory()
+        if len(table) != len(rows):
+            raise damaged
+    try:
+        return Sketches.from_arrow(table)
+    except SketchFormatError as error:
+        raise SketchFormatError(str(error), path=str(path)) from None
 
 
 def _read_rows(file: pq.ParquetFile, rows: range, starts: Int64s) -> pa.Table:
@@ -207,8 +207,7 @@ class Sketches(Result):
             If it is damaged, not a file of sketches, or of a newer version.
         """
         _check_path(path)
-        [sketches] = _read_parts(path, None)
-        return sketches
+        return _read_part(path)
 
 
 def _check_path(path: Any) -> None:
@@ -219,18 +218,6 @@ def _check_path(path: Any) -> None:
             f"{type(path).__name__}; make sketches of it with {remedy}"
         )
         raise InvalidInputError(message)
-
-
-def _read_parts(path: str | Path, parts: Sequence[range] | None) -> Iterator[Sketches]:
-    for table in _read_tables(path, parts):
-        try:
-            sketches = Sketches.from_arrow(table)
-        except SketchFormatError as error:
-            raise SketchFormatError(str(error), path=str(path)) from None
-        # Free both before the next part.
-        del table
-        yield sketches
-        del sketches
 
 
 def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
@@ -262,7 +249,10 @@ class SketchParts:
             return
         self._held, self._path = None, source
         with _opened(source) as file:
-            self.scheme = _read_scheme(file, source)
+            try:
+                self.scheme = kinds.read_scheme(file.schema_arrow.metadata)
+            except SketchFormatError as error:
+                raise SketchFormatError(str(error), path=str(source)) from None
             n_rows = file.metadata.num_rows
         bounds = [n_rows * number // n_parts for number in range(n_parts + 1)]
         self.rows = [range(*each) for each in pairwise(bounds)]
@@ -278,8 +268,7 @@ class SketchParts:
         """Return a part's sketches, raising as ``Sketches.read``."""
         if self._held is not None:
             return self._held
-        [sketches] = _read_parts(self._path, self.rows[number : number + 1])
-        return sketches
+        return _read_part(self._path, self.rows[number])
 
 
 def bytes_to_read(source: Sketches | str | Path) -> int:
@@ -290,13 +279,6 @@ def bytes_to_read(source: Sketches | str | Path) -> int:
     with _opened(source) as file:
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         return sum(group.total_byte_size for group in groups)
-
-
-def _read_scheme(file: pq.ParquetFile, path: str | Path) -> dict[str, Any]:
-    try:
-        return kinds.read_scheme(file.schema_arrow.metadata)
-    except SketchFormatError as error:
-        raise SketchFormatError(str(error), path=str(path)) from None
 
 
 class _StoredIds:
