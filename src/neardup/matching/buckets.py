@@ -160,14 +160,11 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
     """List the prefix tokens of each set as keys.
 
-    Plain sets are not empty. In a directed measure the first set of a pair looks for the second.
-    Sets that look under all keys find partners in either direction.
-
-    Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
-    overlap + 1`` rarest elements. Containment bounds only the contained set's size, so all elements
-    of the other set are keys. A weighted set's prefix ends when the rest weighs less than needed.
-    Elements of a single set are left out. Memory 20 bytes per element while it works, 32 per
-    weighted one, and 4 bytes per key (Xiao et al. 2008, section 3).
+    Plain sets are not empty. In a directed measure the first set of a pair looks for the second;
+    sets that look under all keys find partners in either direction. Of two sets at the threshold
+    each has an element of the other in its prefix. Elements of a single set are left out. Memory 20
+    bytes per element while it works, 32 per weighted one, and 4 bytes per key (Xiao et al. 2008,
+    section 3).
     """
     n = len(sets)
     records, probing, indexing = _ranked_prefixes(sets, measure)
@@ -333,14 +330,12 @@ def sieve_components(
 
     Candidates have the same component and the same key in the same band, and filters do not prove
     them to be below the threshold. Without filters, as for weighted sets, every component stays
-    whole. Documents are in keep order; for one-sided measures the later document of a pair is x.
-    Documents that ``are_fixed`` are compared with each other only ``with_fixed``. With
-    ``either_way`` a pair counts if it is similar in one direction.
+    whole; so do large ones. Documents are in keep order; for one-sided measures the later document
+    of a pair is x. Documents that ``are_fixed`` are compared with each other only ``with_fixed``.
+    With ``either_way`` a pair counts if it is similar in one direction.
 
-    Returns the first document of each document's new component. The result depends only on the
-    documents of each component. Components of more than ``MOST_SIEVED`` documents, or with more
-    than 4096 pairs per document in their buckets, stay whole. Kernels hold no lock: threads may
-    sieve different components at the same time.
+    Returns the first document of each document's new component, which depends only on the documents
+    of its component.
     """
     n, n_bands = keys.shape
     order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)
@@ -458,15 +453,13 @@ def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
 def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int = 128) -> Banding:
     """Choose the cheapest bands and rows for a recall.
 
-    For every number of rows the least number of bands that reaches the recall is the cheapest, both
-    in hash functions and in false candidates; the function takes the one with the least area under
-    the curve below the threshold, because most time on real text goes into comparing false
-    candidates. More rows always mean fewer false candidates and more hash functions, so this uses
-    the budget as far as it helps.
+    For every number of rows the least number of bands that reaches the recall is the cheapest. Of
+    these the function takes the one with the least area under the curve below the threshold,
+    because most time on real text goes into comparing false candidates.
 
     ``least_jaccard`` is the least Jaccard similarity of a pair at the threshold, in (0, 1], and
     ``recall`` the least probability that such a pair becomes a candidate, below 1 unless the
-    similarity is 1. Both are taken as the exact decimals. ``num_perm`` hash functions may be used.
+    similarity is 1. Both are exact decimals. ``num_perm`` hash functions may be used.
 
     Raises
     ------

@@ -363,16 +363,6 @@ class EditThreshold:
         most: Int64s = lengths * (q - p) // q
         return most
 
-    def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
-        """Return fractions that rank pairs, the nearest highest.
-
-        These are similarities, or distances if ``max_distance`` limits them. ``longer`` is the
-        length of each pair's longer string.
-        """
-        if self.threshold is None:
-            return int(distances.max(initial=0)) - distances, np.ones_like(longer)
-        return longer - distances, longer
-
 
 class WeightedJaccard(Jaccard):
     """Sum of lesser weights over the sum of greater weights.

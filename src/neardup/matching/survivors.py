@@ -217,15 +217,10 @@ def choose_survivors(
     already known for some documents; a more similar one that stays replaces them. ``progress`` gets
     the number of documents decided so far.
 
-    Removed documents are never compared again, so a cluster of n copies of one document costs n
-    comparisons. Dissimilar documents that share a key all stay; documents are then compared only if
-    they share rare elements, with the same result.
-
-    If sets do not all fit, each chunk is compared with the earlier survivors that share a key with
-    it, read in slices, and then with itself. If documents share keys with few others, sets are read
-    a few times; if all share one key, each chunk reads all survivors. Documents without shared keys
-    are never read. Memory in addition to sets: up to 20 bytes per document and band, and 90 per
-    document.
+    A cluster of n copies of one document costs n comparisons. If sets do not all fit, each chunk is
+    compared with the earlier survivors that share a key with it, read in slices, and then with
+    itself; documents without shared keys are never read. Memory in addition to sets: up to 20 bytes
+    per document and band, and 90 per document.
     """
     selection = SurvivorSelection(documents, measure, earlier)
     if documents.fit:
@@ -356,14 +351,11 @@ def join_components(
 ) -> Removals:
     """Remove all documents of a component but its first.
 
-    ``chosen`` are the survivors of the same documents. Fixed documents stay. Documents look under
-    all keys. The similarity of a removed document to its keeper may be below the threshold, even 0.
-    The numbers of pairs are of ``chosen``, because further comparisons depend on their order.
-
-    Documents removed for the same survivor are joined already. So only keys shared by documents of
-    several survivors are processed, and only documents with such a key are read; at the end also
-    the removed documents and their keepers. Memory in addition to sets: up to 44 bytes per document
-    and band, and 100 per document.
+    ``chosen`` are the survivors of the same documents: documents removed for the same survivor are
+    joined already, so that only keys of several survivors are processed. Fixed documents stay. The
+    similarity of a removed document to its keeper may be below the threshold, even 0. The numbers
+    of pairs are of ``chosen``. Memory in addition to sets: up to 44 bytes per document and band,
+    and 100 per document.
     """
     n_documents, n_fixed = len(documents), documents.n_fixed
     parents: Int64s = np.arange(n_documents, dtype=np.int64)

@@ -161,14 +161,9 @@ def edit_signatures(
 ) -> EditSignatures:
     """Return symbols of about one window in ``compression`` per text.
 
-    Symbols are in text order. An edit changes only symbols of windows that hold the edited
-    character, so that a text has the same symbols wherever it is, but for windows that reach over
-    its ends. Texts are valid UTF-8; case and space are not folded. A text shorter than a window has
-    no symbol. Of W different windows, the number of symbols is binomial: mean W / compression,
-    variance W / compression * (1 - 1 / compression). Equal windows have a symbol all or none.
-
-    Time is linear in the text, about 900 MB of ASCII per second, for any window. Memory is 4 bytes
-    per symbol, with room for 20 % more than expected.
+    Symbols are in text order, and of W different windows binomial in number. An edit changes only
+    symbols of windows that hold the edited character. Texts are valid UTF-8; a text shorter than a
+    window has no symbol. Memory is 4 bytes per symbol, with room for 20 % more than expected.
     """
     from neardup.kernels.sketch import edit as signature
 

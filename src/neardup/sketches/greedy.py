@@ -28,20 +28,14 @@ def cluster_greedily(
     """Assign documents to the most similar or a new cluster.
 
     A document joins a cluster if its resemblance with the first member, as estimated from the
-    sketches, reaches the threshold; of several clusters the one with the largest estimate, the
-    earliest on a tie. Estimates are compared as fractions, without rounding. Estimates from fewer
-    than ``min_samples`` samples join nothing, unless both sets are known completely. Clusters are
-    numbered in the order of their first members, always their ``representatives``. A document that
-    joins no cluster is alone, and so is an empty one.
+    sketches, reaches the threshold; of several clusters the one with the largest estimate, compared
+    as fractions, the earliest on a tie. Estimates from fewer than ``min_samples`` samples join
+    nothing, unless both sets are known completely. Clusters are numbered in the order of their
+    first members. ``report`` gets the numbers of sketches processed and to process.
 
-    The order decides: it makes representatives, and a document similar to two others may join
-    either. Members resemble the first one, as far as estimates go, and each other by the
-    triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
-    them, and for each document the comparisons with clusters that share one of its rarer values: of
-    n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. Values are
-    counted in a table of fixed size, because rarity is needed only roughly.
-
-    ``report`` gets the numbers of sketches processed and to process.
+    The order decides, and no pair is verified: members resemble each other by the triangle
+    inequality of 1 - r at least 2 t - 1. A document is compared with clusters that share one of its
+    n (1 - t) + 1 rarest values, so that boilerplate costs nothing.
 
     References
     ----------

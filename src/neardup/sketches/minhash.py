@@ -159,11 +159,10 @@ class WeightedMinHashScheme(MinHashScheme):
 def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s:
     """Return the least hash of every set under each function.
 
-    The share of equal positions of two signatures estimates the Jaccard similarity J of the sets
-    without bias; its variance is J (1 - J) / num_perm. Values have 32 bits: two sets of n elements
-    each that share nothing agree in a position with probability about n / 2^33. Shingles come in
-    any order, and repeats change nothing. Returns shape (n, num_perm); the row of an empty list is
-    all ones. Time O(shingles * num_perm), about 0.08 nanoseconds for each shingle and function.
+    The share of equal positions of two signatures estimates the Jaccard similarity without bias.
+    Values have 32 bits: two sets of n elements each that share nothing agree in a position with
+    probability about n / 2^33. Shingles come in any order, and repeats change nothing. Returns
+    shape (n, num_perm); the row of an empty list is all ones.
 
     References
     ----------
@@ -189,14 +188,10 @@ def _lanes(scheme: MinHashScheme) -> tuple[Uint32s, Uint32s]:
 def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Uint32s:
     """Return the least element of weighted sets under each function.
 
-    Two sets agree in a position with a probability of their weighted Jaccard similarity J, the sum
-    of the lesser weights over the sum of the greater ones, plus 2^-32: the share of equal positions
-    estimates J, with a variance of J (1 - J) / num_perm.
-
-    Returns shape (n, num_perm), the upper halves of the identities of ``kernels.sketch.weighted``;
-    the row of an empty set is all ones. Time about 25 ns per distinct element of all sets and
-    function, and 2 ns per element of each set and function. Memory 16 bytes per function and set,
-    for up to 4,096 sets at a time.
+    Two sets agree in a position with a probability of their weighted Jaccard similarity, plus
+    2^-32. Returns shape (n, num_perm), the upper halves of the identities of
+    ``kernels.sketch.weighted``; the row of an empty set is all ones. Memory 16 bytes per function
+    and set, for up to 4,096 sets at a time.
 
     References
     ----------
@@ -280,13 +275,11 @@ def join_signatures(
     """Find all pairs of signatures with enough equal positions.
 
     The ``threshold`` in (0, 1] is the share of equal positions. With ``n_left``, the rows of the
-    first of two collections, pairs have one row of each. Rows of empty sets agree with none. Pairs
-    ascend; ``scores`` are numbers of equal positions. The runner reports the stage ``join``.
-    ResultLimitError at more than ``limit`` pairs.
+    first of two collections, pairs have one row of each. Pairs ascend; ``scores`` are numbers of
+    equal positions. ResultLimitError at more than ``limit`` pairs.
 
-    All pairs are found: at most d = k - ceil(k * threshold) of k positions differ, so that one of d
-    + 1 bands is equal. All rows that share a band are compared; a lower threshold means fewer
-    positions per band, down to one below a half. Memory 8 bytes per row and band, and a copy of the
+    At most d = k - ceil(k * threshold) of k positions differ, so that one of d + 1 bands is equal;
+    all rows that share a band are compared. Memory 8 bytes per row and band, and a copy of the
     signatures if some are empty.
     """
     n, num_perm = signatures.values.shape

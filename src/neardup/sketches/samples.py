@@ -353,10 +353,10 @@ def join_smallest(
 ) -> Pairs:
     """Find candidate pairs of smallest sketches for a threshold.
 
-    All similar pairs are found, and some others. With ``n_left``, the rows of the first of two
-    collections, pairs have one row of each. The lesser row is first; pairs ascend. With o common
-    values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that Dice's
-    measure of the sketches reaches the threshold if it does.
+    With ``n_left``, the rows of the first of two collections, pairs have one row of each. The
+    lesser row is first; pairs ascend. With o common values of sketches of sizes x and y the
+    estimate is o / max(x, y) at most, so that Dice's measure of the sketches reaches the threshold
+    if it does.
     """
     sets = _sets(sketches.values, sketches.offsets)
     pairs, _ = SetJoin(sets, Dice(threshold)).run(_sides(sketches, n_left), None, runner)
@@ -368,10 +368,10 @@ def join_modulo(
 ) -> Pairs:
     """Find candidate pairs of modulo sketches for a measure's threshold.
 
-    Pairs are as of ``join_smallest``. In a directed measure the first row is contained in the
+    Pairs are as of ``join_smallest``; in a directed measure the first row is contained in the
     second. Estimates use the values at the larger modulus: one join per modulus, of all rows up to
-    it. A sketch of a larger modulus may hold a whole set. Compared with another whole set all
-    values count; the intersection is the same, so that estimates are not greater.
+    it. Two whole sets are compared by all values; the intersection is the same, so that estimates
+    are not greater.
     """
     sides = _sides(sketches, n_left)
     parts: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]

@@ -37,9 +37,6 @@ class Tokenizer(ABC):
 
     name: str
 
-    is_bytewise: bool = False
-    """Whether the tokens of a text are its bytes, in their order."""
-
     is_by_file: bool = False
     """Whether the language of its file decides the tokens of a text."""
 
@@ -275,7 +272,6 @@ class ByteTokenizer(Tokenizer):
     """Every byte is a token."""
 
     name: Literal["bytes"] = "bytes"
-    is_bytewise = True
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the bytes of each text."""
