@@ -101,15 +101,6 @@ def bucket_runs(
 
 
 @kernel
-def count_repeats(packed: ConstUint64s, index_mask: np.uint64) -> int:
-    """Count repeated cut keys, an upper bound on the edges."""
-    n_repeats = 0
-    for i in range(1, packed.shape[0]):
-        n_repeats += int((packed[i - 1] ^ packed[i]) <= index_mask)
-    return n_repeats
-
-
-@kernel
 def star_edges(
     packed: Uint64s,
     index_mask: np.uint64,

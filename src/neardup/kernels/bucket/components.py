@@ -126,12 +126,11 @@ def join_components(
 ) -> None:
     """Join documents to the components of earlier ones.
 
-    The documents are ``start`` to ``stop``, exclusive. The documents that share a key are kept in
-    groups, one for each component seen there, so that a document that has already been joined to a
-    component passes all of it at once: a cluster of n copies costs n comparisons, not n * n.
-
-    ``parents`` is the union-find forest, whose roots are the first documents of components.
-    Without ``enters`` the documents do not become members of groups themselves.
+    The documents are ``start`` to ``stop``, exclusive. Documents that share a key are kept in
+    groups by component, so that a document passes all of its own component at once: a cluster of n
+    copies costs n comparisons. ``parents`` is the union-find forest, whose roots are the first
+    documents of components. Without ``enters`` the documents do not become members of groups
+    themselves.
     """
     key_starts, keys = document_keys
     owners, heads, next_group, next_member, _ = groups

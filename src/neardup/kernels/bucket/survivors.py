@@ -106,17 +106,11 @@ def choose_survivors(
 ) -> None:
     """Decide documents ``start`` to ``stop``, after all earlier ones.
 
-    A document stays unless it is verified similar to one that already stays and shares a key with
-    it; then it is removed in favour of the most similar such document, the earlier one on a tie. So
-    a document is compared with survivors only, never with removed documents, and a cluster of n
-    copies costs n comparisons. The first ``n_fixed`` documents stay in any case. A ``KNOWN`` keeper
-    wins all ties.
-
-    Document d looks under the first ``n_probed[d]`` of its keys. Members begin with room for all
-    documents that have a key, and with sizes of 0.
-
-    If members are shown in parts, all parts except the last run without ``decides``: documents only
-    record the most similar keeper so far.
+    See ``matching.survivors.choose_survivors``. The first ``n_fixed`` documents stay in any case. A
+    ``KNOWN`` keeper wins all ties. Document d looks under the first ``n_probed[d]`` of its keys.
+    Members begin with room for all documents that have a key, and with sizes of 0. If members are
+    shown in parts, all parts except the last run without ``decides``: documents only record the
+    most similar keeper so far.
     """
     key_starts, keys = document_keys
     member_starts, n_members, documents = members
@@ -241,13 +235,10 @@ def choose_by_prefixes(
     """Decide the sets ``start`` to ``stop`` as ``choose_survivors`` does.
 
     The first ``n_shown`` sets are of documents that stay, for comparison. Candidates share rare
-    elements, and a similar pair must also share a key: so documents that share keys only are never
-    compared, however many they are.
-
-    ``found`` has the documents that stay: element t is under key 2 t if it is in the short prefix,
-    and under 2 t + 1 if it is only in the long one; it begins with sizes of 0. ``members`` begins
-    so too, or with earlier documents. ``totals`` has the set sizes of all compared documents. Only
-    similar pairs are counted, as compared ones, too.
+    elements, and a similar pair must also share a key. ``found`` has the documents that stay:
+    element t is under key 2 t if it is in the short prefix, and under 2 t + 1 if it is only in the
+    long one; it begins with sizes of 0. ``totals`` has the set sizes of all compared documents.
+    Only similar pairs are counted, as compared ones, too.
     """
     documents, tokens, starts, _, sizes, short, long = ranked
     found_starts, n_found, found_sets = found

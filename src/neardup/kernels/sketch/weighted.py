@@ -165,14 +165,13 @@ def list_weighted(
 ) -> Int:
     """List a text's active values by token and ascending count.
 
-    Type t stands for a distinct token of hash ``type_hashes[t]`` that the text has f times, where f
-    = ``type_starts[t + 1] - type_starts[t]`` is at least 1; the logarithm of its weight when
-    counted x times is ``log_weights[type_starts[t] + x - 1]``, and never falls with x. The value at
-    x is active if it is less than the values at all smaller counts; the weight 0 has no value. For
-    each active value the outputs get its order and identity, its type and its count x. They need
-    room for ``type_starts[n_types] - type_starts[0]`` values. Returns the number of values.
-
-    Time O(a log f) for a type with a active values.
+    Type t is a distinct token of hash ``type_hashes[t]`` that the text has f times, f =
+    ``type_starts[t + 1] - type_starts[t]``; the logarithm of its weight when counted x times is
+    ``log_weights[type_starts[t] + x - 1]``, and never falls with x. The value at x is active if it
+    is less than the values at all smaller counts. For each active value the outputs get its order
+    and identity, its type and its count x. They need room for ``type_starts[n_types] -
+    type_starts[0]`` values. Returns the number of values. Time O(a log f) for a type with a active
+    values.
     """
     bases = np.empty(_CHUNK, np.uint64)
     rates = np.empty(_CHUNK, np.float64)
