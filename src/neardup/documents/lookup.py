@@ -154,25 +154,19 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """Return the index with documents in memory at the end."""
         return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
 
-    def place_of(self, document: int) -> tuple[int, int]:
-        """Return the segment and row of a document."""
-        segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
-        return segment, document - int(self.first_documents[segment])
-
     def list_ids(self, documents: Int64s) -> list[str | int]:
         """Return the ids of a few documents, faster than ``ids_of``."""
         as_id = str if pa.types.is_large_string(self.id_type) else int
-        places = map(self.place_of, documents.tolist())
+        segments = self.segments_of(documents)
+        rows = documents - self.first_documents[segments]
+        places = zip(segments.tolist(), rows.tolist(), strict=True)
         return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
 
     def ids_gone_for(self, documents: Int64s) -> pa.Array:
         """Return the ids of ascending documents, stored or denied."""
         n_own = int(np.searchsorted(documents, self.first_denied))
-        ids = self.ids_of(documents[:n_own])
-        if n_own == len(documents):
-            return ids
-        others = self.denied.ids.take(pa.array(documents[n_own:] - self.first_denied))
-        return join_ids([ids, others] if n_own else [others])
+        denied = pa.array(documents[n_own:] - self.first_denied)
+        return join_ids([self.ids_of(documents[:n_own]), self.denied.ids.take(denied)])
 
     def digests_of(self, documents: Int64s) -> Uint64s:
         """Return the digests of ascending documents, with shape (n, 2)."""
@@ -183,7 +177,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     def read_rows(self, documents: Int64s) -> pa.Table:
         """Return id, text and the user's columns of ascending documents.
 
-        A text is null if the index does not keep it. Columns without a common type become text.
+        Columns without a common type become text.
         """
         schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
         tables = list(self._read_tables(documents))

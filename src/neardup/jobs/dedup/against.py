@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.documents.index import (
     Adding,
@@ -51,7 +50,7 @@ from neardup.stages.options import (
     weights_for,
 )
 from neardup.stages.selection import KeeperIds
-from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, Int64s, TokenLists
+from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, TokenLists
 
 
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:
@@ -224,8 +223,16 @@ def add_to_index(
 
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
-    queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
-    return read_selected(found.source, found.block, columns, scheme, found.select, queries)
+    batch, rows = found.rows, np.flatnonzero(found.select)
+    filters = filters_of(batch)
+    signed = Queries(
+        numbers_of(batch, "n_tokens")[rows],
+        digests_of(batch).values[rows],
+        keys_of(batch, scheme.banding.bands, rows),
+        None if filters is None else take_filters(filters, rows),
+        None,
+    )
+    return read_selected(found.source, found.block, columns, scheme, found.select, signed)
 
 
 def find_known(
@@ -247,11 +254,3 @@ def find_known(
         is_same = index.digests_of(documents) == digests.values[rows - start]
         are_known[rows[is_same.all(axis=1)]] = True
     return are_known
-
-
-def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
-    digests, keys = digests_of(batch).values[rows], keys_of(batch, n_bands, rows)
-    filters = filters_of(batch)
-    if filters is not None:
-        filters = take_filters(filters, rows)
-    return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)

@@ -127,8 +127,6 @@ class DocumentIndex(Index[DocumentHandle]):
 
         Raises
         ------
-        InvalidParameterError
-            For an option out of range.
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
@@ -303,11 +301,6 @@ class DocumentIndex(Index[DocumentHandle]):
         -------
         ``matches`` (query_id, doc_id, similarity; in the order of queries, the most similar first)
         and a ``summary`` with counts, skipped rows and the predicted recall.
-
-        Raises
-        ------
-        InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
-            As ``deduplicate``, and if what was touched of the index is damaged.
         """
         options = merge(DocumentSearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
