@@ -398,7 +398,11 @@ class _DelimitedBlock(TableBlock):
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the readable rows, with empty fields null."""
         tables, are_bad = super().readable_columns(names)
-        return [_with_nulls(table) for table in tables], are_bad
+        null = pa.scalar(None, pa.string())
+        for number, table in enumerate(tables):
+            columns = [pc.if_else(pc.equal(column, ""), null, column) for column in table.columns]
+            tables[number] = pa.table(columns, names=table.column_names)
+        return tables, are_bad
 
     def lines(self, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
@@ -424,13 +428,6 @@ class _DelimitedBlock(TableBlock):
         texts_of = Texts.from_arrow(lines)
         written: bytes = texts_of.data[texts_of.offsets[0] : texts_of.offsets[-1]].tobytes()
         return written
-
-
-def _with_nulls(table: pa.Table) -> pa.Table:
-    """Return a table of strings with nulls in place of empty ones."""
-    null = pa.scalar(None, pa.string())
-    columns = [pc.if_else(pc.equal(column, ""), null, column) for column in table.columns]
-    return pa.table(columns, names=table.column_names)
 
 
 def _why_undecodable(text: str, name: str, codec: str) -> str:

@@ -542,49 +542,42 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     for source in inputs:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
-    for source in inputs:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
         if twice:
             message = f"the table has several columns {twice[0]!r}; leave one of them"
             raise InvalidInputError(message, path=source.origin)
-    _check_tables(inputs)
+        if source.origin is not None and path_of(source.origin).endswith(".parquet"):
+            _check_table(path_of(source.origin))
     return inputs
 
 
-def _check_tables(sources: Iterable[Source]) -> None:
-    places = (_place_of(source.origin) for source in sources if source.origin is not None)
-    digests: dict[str, Mapping[str, Any]] = {}
-    for folder, name in dict.fromkeys(filter(None, places)):
-        if folder not in digests:
-            digests[folder] = _tables_of(folder)
-        if name in digests[folder] and digests[folder][name] != _digest_of_table(folder, name):
-            message = (
-                f"{name} is not the table that was written there: its digest is not the one in "
-                f"{SUMMARY}; write the folder again, or, if you have changed the table on purpose, "
-                "move it to another folder"
-            )
-            raise InvalidInputError(message, path=folder)
-
-
-def _place_of(origin: str) -> tuple[str, str] | None:
-    """Return the output folder and table name of a file."""
-    folder, _, name = path_of(origin).rpartition("/")
-    return (folder or os.curdir, name) if name.endswith(".parquet") else None
-
-
-def _tables_of(folder: str) -> Mapping[str, Any]:
-    """Return a folder's table digests, empty without a neardup summary."""
+def _check_table(path: str) -> None:
+    """Raise if a table of an output folder does not match its digest there."""
+    folder, _, name = path.rpartition("/")
+    folder = folder or os.curdir
     try:
         summary = _load(folder)
     except (ReadError, InvalidInputError):
         # Other programs have files of this name, too.
-        return {}
+        return
     tables = summary.get(_OF_TABLES)
     if not isinstance(tables, dict) or "versions" not in summary:
-        return {}
+        return
     _check_unchanged(folder, summary)
-    return tables
+    if name not in tables:
+        return
+    digest = hashlib.sha256()
+    with InputStream(path) as stream:
+        for block in read_blocks(stream, _BLOCK_BYTES):
+            digest.update(block)
+    if tables[name] != f"sha256:{digest.hexdigest()}":
+        message = (
+            f"{name} is not the table that was written there: its digest is not the one in "
+            f"{SUMMARY}; write the folder again, or, if you have changed the table on purpose, "
+            "move it to another folder"
+        )
+        raise InvalidInputError(message, path=folder)
 
 
 def _check_unchanged(folder: str, summary: Mapping[str, Any]) -> None:
@@ -603,11 +596,3 @@ def _digest_of(summary: Mapping[str, Any]) -> str:
     values = json.loads(json.dumps({k: v for k, v in summary.items() if k != _OF_SUMMARY}))
     spelled = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(spelled.encode()).hexdigest()}"
-
-
-def _digest_of_table(folder: str, name: str) -> str:
-    digest = hashlib.sha256()
-    with InputStream(f"{folder}/{name}") as stream:
-        for block in read_blocks(stream, _BLOCK_BYTES):
-            digest.update(block)
-    return f"sha256:{digest.hexdigest()}"
