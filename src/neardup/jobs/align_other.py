@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.engine.engine import Engine, Means
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.index import Addition, RowPlaces, SharedIndex
+from neardup.index.index import Addition, SharedIndex
 from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.kinds import exact_fraction
@@ -44,7 +43,7 @@ from neardup.passages.segment import write_segment
 from neardup.passages.windows import PassageScheme
 from neardup.results import SkippedRow
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.tables import Int64s, TokenLists
+from neardup.tables import TokenLists
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import DocumentFrequencies
 
@@ -155,13 +154,12 @@ def _index_in_folder(
     records: list[SegmentRecord] = []
     make = partial(_make_segments, scheme, frequencies)
     (folder / SEGMENTS).mkdir()
-    for made in engine.stream("read", other.sources, read, make):
-        addition.take(made.ids, made.places, made.sizes, made.skipped)
+    for record, file, rows in engine.stream("read", other.sources, read, make):
+        addition.take(*rows)
         addition.check_repeats()
-        if made.record is not None:
-            record = replace(made.record, name=f"s{len(records)}")
-            made.file.move(folder / SEGMENTS / record.name)
-            records.append(record)
+        if record is not None:
+            records.append(replace(record, name=f"s{len(records)}"))
+            file.move(folder / SEGMENTS / records[-1].name)
     contents = temporary_contents(scheme, records)
     return open_segments(folder, contents, scheme, frequencies, engine.runner), addition
 
@@ -188,15 +186,8 @@ class _SegmentFile:
             path.write_bytes(self._data)
 
 
-class _MadeSegment(NamedTuple):
-    """Segment and its rows, without record if all were skipped."""
-
-    record: SegmentRecord | None
-    file: _SegmentFile
-    sizes: Int64s
-    ids: pa.Array
-    places: RowPlaces
-    skipped: Sequence[SkippedRow]
+# The record of a segment, None if all rows were skipped, its file, and the rows for ``Addition``.
+_Made = tuple[SegmentRecord | None, _SegmentFile, tuple[Any, ...]]
 
 
 def _make_segments(
@@ -204,21 +195,15 @@ def _make_segments(
     frequencies: DocumentFrequencies | None,
     blocks: Iterator[DocumentBlock],
     means: Means,
-) -> Iterator[_MadeSegment]:
+) -> Iterator[_Made]:
     """Make segments of documents, as large as the memory allows."""
     with means.workspace.passing_folder() as folder:
         for number, block in enumerate(gather(blocks, segment_tokens_within(means.workspace))):
             name, record = f"s{number}", None
             if len(block):
                 record = write_segment(folder, name, block, scheme, frequencies, means.runner)
-            yield _MadeSegment(
-                record,
-                _SegmentFile(folder / SEGMENTS / name),
-                np.diff(block.tokens.offsets),
-                block.ids,
-                block.places,
-                block.skipped,
-            )
+            rows = block.ids, block.places, np.diff(block.tokens.offsets), block.skipped
+            yield record, _SegmentFile(folder / SEGMENTS / name), rows
             del block
 
 

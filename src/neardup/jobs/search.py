@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.lookup import (
-    LookedUp,
     OpenDocuments,
     look_up_block,
 )
-from neardup.documents.scheme import DocumentScheme
 from neardup.engine.engine import Engine, Means, each_block
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.index.index import SharedIndex
-from neardup.matching.measures import Measure
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
@@ -43,6 +39,8 @@ from neardup.stages.options import columns_of, hints_of_letters, hints_of_short
 from neardup.stages.passage_queries import Find, query_passages
 from neardup.tables import Int64s
 
+_COLUMNS = ["query_id", "doc_id", "similarity"]
+
 # Documents whose columns are read at once.
 _READ_AT_ONCE = 1024
 
@@ -59,15 +57,32 @@ def search_documents(
     index = shared.opened
     measure = index.scheme.measure_at(options.threshold)
     start = time.perf_counter()
-    columns = choose_id_column(columns_of(options), sources)
-    shingles = index.scheme.shingles
+    columns, shingles = choose_id_column(columns_of(options), sources), index.scheme.shingles
     look_up = partial(look_up_block, shared, columns, measure, options.limit, options.skip_bad)
+    counts, id_types = QueryCounts(), set[pa.DataType]()
+    tables, documents = [], [np.empty(0, np.int64)]
     with engine.stage("search") as note:
-        found = engine.stream("search", sources, look_up, each_block)
-        table, counts = _collect(found, index, with_columns=with_columns)
+        for part in engine.stream("search", sources, look_up, each_block):
+            hits = part.hits
+            counts.add(part.n_tokens, shingles.ngram, hits.queries, part.skipped)
+            id_types |= {part.ids.type} if len(part.ids) else set()
+            found = part.ids.take(pa.array(hits.queries)), index.ids_of(hits.documents)
+            tables.append(pa.table([*found, hits.similarities], _COLUMNS))
+            documents.append(hits.documents)
+        kinds = common_id_type(id_types), index.id_type, pa.float64()
+        schema = pa.schema(list(zip(_COLUMNS, kinds, strict=True)))
+        table = pa.concat_tables([schema.empty_table(), *(each.cast(schema) for each in tables)])
+        if with_columns:
+            table = _with_columns(table, np.concatenate(documents), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
-        **_describe(counts, index.scheme, measure),
+        "queries": counts.n_queries,
+        "found_queries": counts.n_found,
+        "matches": counts.n_results,
+        "empty_queries": counts.n_empty,
+        "measure": measure.name,
+        "threshold": float(measure.threshold),
+        "predicted_recall": index.scheme.predicted_recall(measure),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
@@ -76,53 +91,6 @@ def search_documents(
     }
     summary |= describe_ids(columns) | engine.describe()
     return DocumentSearchResult(table, summary)
-
-
-def _collect(
-    found: Iterable[LookedUp],
-    index: OpenDocuments,
-    *,
-    with_columns: bool,
-) -> tuple[pa.Table, QueryCounts]:
-    """Return the table of all matches, and the counts."""
-    counts, id_types = QueryCounts(), set[pa.DataType]()
-    tables: list[pa.Table] = []
-    documents: list[Int64s] = [np.empty(0, np.int64)]
-    for part in found:
-        hits = part.hits
-        counts.add(part.n_tokens, index.scheme.shingles.ngram, hits.queries, part.skipped)
-        id_types |= {part.ids.type} if len(part.ids) else set()
-        columns = {
-            "query_id": part.ids.take(pa.array(hits.queries)),
-            "doc_id": index.ids_of(hits.documents),
-            "similarity": hits.similarities,
-        }
-        tables.append(pa.table(columns))
-        documents.append(hits.documents)
-    schema = pa.schema(
-        [
-            ("query_id", common_id_type(id_types)),
-            ("doc_id", index.id_type),
-            ("similarity", pa.float64()),
-        ]
-    )
-    table = pa.concat_tables([schema.empty_table(), *(each.cast(schema) for each in tables)])
-    if with_columns:
-        table = _with_columns(table, np.concatenate(documents), index)
-    return table, counts
-
-
-def _describe(counts: QueryCounts, scheme: DocumentScheme, measure: Measure) -> dict[str, Any]:
-    """Describe results, and the recall at the threshold."""
-    return {
-        "queries": counts.n_queries,
-        "found_queries": counts.n_found,
-        "matches": counts.n_results,
-        "empty_queries": counts.n_empty,
-        "measure": measure.name,
-        "threshold": float(measure.threshold),
-        "predicted_recall": scheme.predicted_recall(measure),
-    }
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:

@@ -28,7 +28,7 @@ from neardup.kernels.types import Int, sealed
 from neardup.passages.plan import SearchPlan
 from neardup.passages.segment import PassageSegment, fill_in_parts
 from neardup.passages.windows import PassageQueries, PassageScheme, inverse_frequencies
-from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
+from neardup.tables import Floats, Int32s, Int64s, Rows
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 # Memory of a search in bytes: per token its number, position and bucket entries; per vocabulary
@@ -56,29 +56,19 @@ _SURELY_EXACT = 2.0**25
 
 
 class Batch:
-    """Queries from number ``first`` to ``stop``, with their weights.
-
-    Min-hashes are computed once, on request; ``totals`` are the weights.
-    """
+    """Queries from number ``first`` to ``stop``, with their weights ``totals``."""
 
     def __init__(self, queries: PassageQueries, first: int, stop: int) -> None:
         self.queries, self.first = queries, first
         self.totals = queries.weigh(first, stop)
-        self._keys: npt.NDArray[np.uint64] = np.empty(
-            (stop - first, queries.scheme.num_perm), np.uint64
-        )
-        self._has_keys: Bools = np.zeros(stop - first, np.bool_)
 
     def __len__(self) -> int:
         return len(self.totals)
 
-    def keys_for(self, rows: Int64s) -> npt.NDArray[np.uint64]:
-        """Return min-hashes, valid only for the requested ``rows``."""
-        rows = rows[~self._has_keys[rows]]
-        if len(rows):
-            self._keys[rows], _ = self.queries.hash(self.first + rows)
-            self._has_keys[rows] = True
-        return self._keys
+    @cached_property
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """Min-hashes of all queries."""
+        return self.queries.hash(self.first + np.arange(len(self)))[0]
 
 
 @dataclass(frozen=True)
@@ -267,8 +257,7 @@ class SegmentSearcher:
 
         They are the sub-texts with enough common min-hashes, or all in the ranges of their query.
         """
-        # Only queries with a range need min-hashes.
-        keys = batch.keys_for(np.unique(ranges[:, 0])) if hits else None
+        keys = batch.keys if hits and len(ranges) else None
         rows: list[Int64s] = []
 
         def outline(done: int, room: Int64s) -> tuple[Int, Int]:
