@@ -33,22 +33,11 @@ _LISTED = "{options}"
 class Option:
     """An option of one job or of several.
 
-    Parameters
-    ----------
-    help
-        One line of at most ten words, for ``-h``.
-    kind
-        Type and range of the values; without it they follow from the annotation.
-    more
-        Sentences that ``--help`` prints after the line.
-    usual
-        The value that a job chooses where the option is not given.
-    metavar, flags
-        Name of the value in help, and spelling on the command line, unless the type and the name.
-    is_required
-        Whether the command line needs it.
-    name, default, type, heading
-        The name, default and annotation in Python, and the heading of the declaring class.
+    ``help`` is a line of at most ten words for ``-h``, ``more`` sentences that ``--help`` prints
+    after it. Without ``kind`` the range of values follows from the annotation. ``usual`` is the
+    value that a job chooses where the option is not given. ``metavar`` and ``flags`` are the name
+    of the value in help and the spelling on the command line, unless the type and the name.
+    ``name``, ``default``, ``type`` and ``heading`` are those of the declaring class.
     """
 
     help: str
