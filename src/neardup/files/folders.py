@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,40 +17,11 @@ from neardup.files.encodings import IN_MEMORY
 from neardup.files.formats import has_rows
 from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter, Source
-from neardup.files.streams import Destination, parts_of, path_of
+from neardup.files.streams import Destination, NamedFile, path_of
 from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-
-
-@dataclass(frozen=True)
-class NamedFile:
-    """A file, with the argument that names or contains it."""
-
-    location: str
-    argument: str
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the location."""
-        return parts_of(self.location)
-
-    @cached_property
-    def named(self) -> tuple[str, ...]:
-        """The parts of the argument."""
-        return parts_of(self.argument.removeprefix("file://"))
-
-    @property
-    def is_below(self) -> bool:
-        """Whether the argument names a parent folder or archive."""
-        n_named = len(self.named)
-        return len(self.parts) > n_named and self.parts[:n_named] == self.named
-
-    @property
-    def is_walked(self) -> bool:
-        """Whether the argument names or matches a folder or archive."""
-        return "**" not in self.argument and len(self.parts) > len(self.named)
 
 
 def document_folders(

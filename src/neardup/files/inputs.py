@@ -19,7 +19,7 @@ from typing import Any
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
 from neardup.files.destinations import is_remote_output
-from neardup.files.folders import FolderSource, NamedFile, document_folders, joined_documents
+from neardup.files.folders import FolderSource, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
     file_source,
@@ -36,6 +36,7 @@ from neardup.files.memory import (
 from neardup.files.rows import Source
 from neardup.files.streams import (
     Copied,
+    NamedFile,
     ending_of,
     is_remote,
     is_url,

@@ -109,10 +109,15 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
     return TextEncoding(codec if codec != family else f"{family}-le")
 
 
+# The first bytes of marks; most files have others.
+_FIRST_OF_MARKS = {mark[:1] for _, mark in MARKS}
+
+
 def check_mark(head: bytes, encoding: str | None, path: str) -> None:
     """Raise for another encoding's mark, unless an encoding is chosen."""
-    found = encoding_by_mark(head[:MARK_BYTES]) if encoding is None else None
-    if found is not None:
+    if encoding is not None or head[:1] not in _FIRST_OF_MARKS:
+        return
+    if (found := encoding_by_mark(head[:MARK_BYTES])) is not None:
         message = (
             f"the file begins with the byte-order mark of {found.upper()}; read it with "
             f"encoding {found} (--encoding {found})"

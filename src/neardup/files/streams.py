@@ -15,6 +15,8 @@ import os
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Self
 
@@ -103,6 +105,35 @@ def parts_of(location: str) -> tuple[str, ...]:
     # Links are not followed: in some caches all names lead to one folder.
     local = Path(os.path.normpath(Path.cwd() / location))
     return tuple(part for part in local.parts if part != local.anchor)
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, with the argument that names or contains it."""
+
+    location: str
+    argument: str
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the location."""
+        return parts_of(self.location)
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The parts of the argument."""
+        return parts_of(self.argument.removeprefix("file://"))
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the argument names a parent folder or archive."""
+        n_named = len(self.named)
+        return len(self.parts) > n_named and self.parts[:n_named] == self.named
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether the argument names or matches a folder or archive."""
+        return "**" not in self.argument and len(self.parts) > len(self.named)
 
 
 class Copied(str):
