@@ -70,8 +70,13 @@ def compare_report(
         Markup(
             '<div><h3><bdi>{}</bdi></h3><div class="text" id="{}" tabindex="0" dir="auto" '
             'role="region" aria-label="Text {}">{}</div></div>'
-        ).format(Markup(escape_text(name)), side, side.upper(), text)
-        for name, side, text in zip((a, b), "ab", mark_texts(texts, links), strict=True)
+        ).format(
+            Markup(escape_text(name)),
+            side,
+            side.upper(),
+            Markup("".join(_mark_text(text, links, side))),
+        )
+        for name, side, text in zip((a, b), "ab", texts, strict=True)
     ]
     body = Markup('<div class="sides">{}</div>').format(Markup("").join(panes))
     return Report(
@@ -91,19 +96,13 @@ def compare_report(
     )
 
 
-def mark_texts(texts: tuple[str, str], links: Sequence[SharedPassage]) -> tuple[Markup, Markup]:
-    """Write both texts as HTML with passages linked.
-
-    Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage starts
-    with a mark, which links to the other text. Parts between the ends of passages and changes name
-    their passages. Control characters become pictures, half surrogate pairs U+FFFD.
-    """
-    text_a, text_b = texts
-    a, b = ("".join(_mark_text(text, links, side)) for side, text in (("a", text_a), ("b", text_b)))
-    return Markup(a), Markup(b)
-
-
 def _mark_text(text: str, links: Sequence[SharedPassage], side: str) -> Iterator[str]:
+    """Write a text as HTML with passages linked.
+
+    A passage starts with a mark, which links to the other text. Parts between the ends of passages
+    and changes name their passages. Control characters become pictures, half surrogate pairs
+    U+FFFD.
+    """
     other = "b" if side == "a" else "a"
     starts: dict[int, list[int]] = {}
     stops: dict[int, list[int]] = {}
