@@ -13,13 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.arrowcolumns import ColumnTypes, cast_column, one_array, plain_array
-from neardup.files.documents import (
-    ReadingPass,
-    TextBlock,
-    as_text,
-    choose_id_column,
-    read_text_block,
-)
+from neardup.files.documents import ReadingPass, as_text, choose_id_column, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks
@@ -56,13 +50,24 @@ def read_texts_by_id(
     the ids. Texts are by ids as strings, because numbers and equal strings are the same id; the
     first one of several documents with the same id counts.
     """
+    columns = choose_id_column(columns, sources)
 
-    def texts_of(source: Source, _: RowBlock, rows: TextBlock, here: Int64s) -> list[FoundText]:
-        texts = rows.texts.take(pa.array(here)).to_pylist()
-        numbers = rows.numbers[here].tolist()
-        return [FoundText(text, source.name, row) for text, row in zip(texts, numbers, strict=True)]
+    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, FoundText]]:
+        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
+        ids = as_text(rows.ids)
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        some = pa.array(here)
+        return [
+            (key, FoundText(text, source.name, row))
+            for key, text, row in zip(
+                ids.take(some).to_pylist(),
+                rows.texts.take(some).to_pylist(),
+                rows.numbers[here].tolist(),
+                strict=True,
+            )
+        ]
 
-    return _read_by_id(sources, columns, ids, runner, texts_of, skip_bad)
+    return _read_by_id(sources, ids, runner, find)
 
 
 def read_rows_by_id(
@@ -74,46 +79,55 @@ def read_rows_by_id(
     names: Sequence[str] | None = None,
     skip_bad: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Read columns of documents by id, None for all, as ``read_texts_by_id``."""
+    """Read columns of documents by id, None for all, as ``read_texts_by_id``.
 
-    def rows_of(_: Source, block: RowBlock, rows: TextBlock, here: Int64s) -> list[dict[str, Any]]:
-        select = np.isin(block.numbers, rows.numbers[here])
-        table = block.to_table(select) if names is None else block.some_columns(names, select)
-        found: list[dict[str, Any]] = table.to_pylist()
-        return found
+    Only the ids are read from ``columns``: there may be no text.
+    """
+    columns = choose_id_column(columns, sources)
 
-    return _read_by_id(sources, columns, ids, runner, rows_of, skip_bad)
+    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, dict[str, Any]]]:
+        are_bad = np.zeros(len(block), np.bool_)
+        if skip_bad:
+            _, are_bad = block.readable_columns(columns.names)
+        good = np.flatnonzero(~are_bad)
+        if columns.id is None:
+            ids = as_text(source.default_ids(block.numbers[good]))
+        else:
+            table = block.some_columns([columns.id], ~are_bad)
+            if columns.id not in table.column_names:
+                return []
+            ids = as_text(table[columns.id].combine_chunks())
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        if not len(here):
+            return []
+        select = np.zeros(len(block), np.bool_)
+        select[good[here]] = True
+        rows = block.to_table(select) if names is None else block.some_columns(names, select)
+        return list(zip(ids.take(pa.array(here)).to_pylist(), rows.to_pylist(), strict=True))
+
+    return _read_by_id(sources, ids, runner, find)
 
 
 def _read_by_id(
     sources: Sequence[Source],
-    columns: ColumnNames,
     ids: Iterable[str | int],
     runner: Runner,
-    values_of: Callable[[Source, RowBlock, TextBlock, Int64s], list[FoundT]],
-    skip_bad: bool,
+    find: Callable[[Source, RowBlock, pa.Array], list[tuple[str, FoundT]]],
 ) -> dict[str, FoundT]:
-    """Return a value of each id's first row, reading until all are found."""
-    columns = choose_id_column(columns, sources)
+    """Return each id's first row, reading until all are found."""
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
-    found: dict[str, FoundT] = {}
+    rows: dict[str, FoundT] = {}
 
     def look(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
-        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
-        keys = as_text(rows.ids)
-        here = np.flatnonzero(pc.is_in(keys, wanted).to_numpy(zero_copy_only=False))
-        if not len(here):
-            return []
-        values = values_of(source, block, rows, here)
-        return list(zip(keys.take(pa.array(here)).to_pylist(), values, strict=True))
+        return find(source, block, wanted)
 
     if len(wanted):
-        for _, pairs in ReadingPass("texts", sources, runner).map(look, sources):
-            for key, value in pairs:
-                found.setdefault(key, value)
-            if len(found) == len(wanted):
+        for _, found in ReadingPass("texts", sources, runner).map(look, sources):
+            for key, row in found:
+                rows.setdefault(key, row)
+            if len(rows) == len(wanted):
                 break
-    return found
+    return rows
 
 
 # Values of columns of some documents, looked up by document number.
