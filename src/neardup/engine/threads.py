@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +56,7 @@ from neardup.reading.passes import (
 from neardup.reading.sign import (
     Collections,
     Counted,
+    ListedBlock,
     ReadingPlan,
     SignedBatches,
     count_tokens,
@@ -141,25 +142,21 @@ class ThreadEngine(Engine):
         reading = ReadingPass("read", every, self.runner)
         banding = collections[0][1].banding
         catalogues, known = [], SignedBatches(banding.bands if banding else 0)
-        rows = None if name is None else _BlockRows(name, self.workspace, route)
-        with nullcontext() if rows is None else rows.shuffle:
+        rows = _BlockRows(name, self.workspace, route)
+        with rows.shuffle:
             for number, (sources, plan) in enumerate(collections):
                 plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-                blocks = _Blocks(number, sources, plan, look)
-                with SpilledBatches(
+                listed = SpilledBatches(
                     f"{name or 'signed'}-{number}",
                     self.workspace,
                     share=_LISTED_SHARE,
                     weight_of_file=FILE_TEXT_BYTES,
-                ) as listed:
-                    _read_blocks(blocks, reading, listed, rows)
+                )
+                with listed:
+                    _read_blocks(number, sources, plan, look, reading, listed, rows)
                 known.add(listed)
                 catalogues.append(make_catalogue(sources, plan, listed))
-        if rows is None:
-            nothing = Shuffle("none", self.workspace, 1, in_memory=True, share=_ROWS_SHARE)
-            own_rows = _ThreadRows(0, self, nothing)
-        else:
-            own_rows = _ThreadRows(rows.n_rows, self, rows.shuffle, route)
+        own_rows = _ThreadRows(rows.n_rows, self, rows.shuffle, route)
         return ThreadRead(tuple(catalogues), collections[0][1], own_rows, known, self)
 
     @cached_property
@@ -186,60 +183,57 @@ class ThreadEngine(Engine):
         write_documents(documents, sides, folder, output_format, runner, changed, write_others)
 
 
-class _Blocks(NamedTuple):
-    collection: int
-    sources: Sequence[Source]
-    plan: ReadingPlan
-    look: Look
-
-
 def _read_blocks(
-    blocks: _Blocks, reading: ReadingPass, listed: SpilledBatches, rows: _BlockRows | None
+    collection: int,
+    sources: Sequence[Source],
+    plan: ReadingPlan,
+    look: Look,
+    reading: ReadingPass,
+    listed: SpilledBatches,
+    rows: _BlockRows,
 ) -> None:
     """Add blocks' documents and rows, except an earlier run's.
 
     Once some rows are in files, so are the facts about their documents.
     """
-    sources, plan = blocks.sources, blocks.plan
     n_listed = [0] * len(sources)
     for _, facts in listed.known():
         n_listed[facts["source"]] += 1
-    n_added = n_listed if rows is None else rows.count_blocks(blocks.collection, len(sources))
+    n_added = rows.count_blocks(collection, len(sources)) if rows.are_kept else n_listed
     # Blocks missing in either are read again.
     n_done = [min(each) for each in zip(n_listed, n_added, strict=True)]
     n_met = n_done.copy()
 
-    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], Sorted | None]:
-        found = blocks.look(block, plan)
-        return found.documents, found.facts, None if rows is None else rows.sort(found.rows)
+    def work(_: Source, block: RowBlock) -> tuple[ListedBlock, Sorted | None]:
+        found = look(block, plan)
+        return found, None if found.rows is None else rows.sort(found.rows)
 
-    for source, (documents, facts, of_rows) in reading.map(work, sources, n_done):
-        facts["source"] = source
+    for source, (found, of_rows) in reading.map(work, sources, n_done):
+        found.facts["source"] = source
         n_met[source] += 1
-        if rows is not None:
-            if of_rows is not None and n_met[source] > n_added[source]:
-                block = [blocks.collection, source, len(documents)]
-                rows.add(block, *of_rows, facts["text_bytes"])
-            if rows.shuffle.bytes_in_files:
-                listed.to_files()
+        n_bytes = found.facts["text_bytes"]
+        if of_rows is not None and n_met[source] > n_added[source]:
+            rows.add([collection, source, len(found.documents)], *of_rows, n_bytes)
+        if rows.shuffle.bytes_in_files:
+            listed.to_files()
         if n_met[source] > n_listed[source]:
-            listed.append(documents, facts, facts["text_bytes"])
+            listed.append(found.documents, found.facts, n_bytes)
 
 
 # Rows, and the partition of each in ascending order.
-Sorted = tuple["pa.RecordBatch", Int64s]
+Sorted = tuple[pa.RecordBatch, Int64s]
 
 
 class _BlockRows:
     """Rows by partition, added in a ``with`` block of ``shuffle``."""
 
-    def __init__(self, name: str, workspace: Workspace, route: Route | None) -> None:
-        self._route = route
+    def __init__(self, name: str | None, workspace: Workspace, route: Route | None) -> None:
+        self._route, self.are_kept = route, name is not None
         self.shuffle = Shuffle(
-            name,
+            name or "none",
             workspace,
             1 if route is None else _N_PARTITIONS,
-            in_memory=None,
+            in_memory=None if name else True,
             share=_ROWS_SHARE,
             weight_of_file=FILE_TEXT_BYTES,
         )
@@ -251,8 +245,7 @@ class _BlockRows:
         own = [source for number, source, *_ in self._blocks if number == collection]
         return np.bincount(own, minlength=n_sources).tolist() if own else [0] * n_sources
 
-    def sort(self, rows: pa.RecordBatch | None) -> Sorted:
-        assert rows is not None
+    def sort(self, rows: pa.RecordBatch) -> Sorted:
         if self._route is None:
             return rows, np.zeros(len(rows), np.int64)
         partitions = self._route(rows, _N_PARTITIONS)

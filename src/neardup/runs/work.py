@@ -186,7 +186,6 @@ class WorkFolder:
         # Checksums of records start with the key, so that records of another run count as damaged.
         self._seed = 0 if key is None else zlib.crc32(digest_of(key).encode())
         self._records: dict[str, TaskRecord] = {}
-        self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
         self._is_entered = self._is_closed = False
@@ -289,10 +288,6 @@ class WorkFolder:
         """Run a task, done if the block raises no error."""
         with self._mutex:
             self._check_open(f"task {name!r}")
-            if name in self._under_way or name in self._records:
-                message = f"task {name!r} cannot begin: it is done or under way"
-                raise ValueError(message)
-            self._under_way.add(name)
         files = TaskFiles(f"{self.folder}/.{name}", f"{self._token}.part")
         try:
             with self._errors(is_foreign=True):
@@ -300,8 +295,6 @@ class WorkFolder:
             with self._errors():
                 self._finish(name, files)
         finally:
-            with self._mutex:
-                self._under_way.discard(name)
             for part in files.parts.values():
                 with contextlib.suppress(OSError):
                     part.unlink(missing_ok=True)
