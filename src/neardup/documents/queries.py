@@ -14,7 +14,6 @@ from neardup.documents.records import Id, as_one_text, ids_of_values
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket.buckets import Slots
-from neardup.kernels.types import sealed
 from neardup.matching.buckets import join_filters, make_filters
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (
@@ -103,15 +102,19 @@ class Queries:
         keys = self.keys[wanted] >> _32
         if len(wanted) < _FEW:
             numbers = np.tile(np.arange(n_bands), len(wanted))
-            return _slots(keys, numbers, np.repeat(wanted, n_bands))
+            return make_slots(keys, numbers, np.repeat(wanted, n_bands))
         packed: Uint64s = keys.T << _32 | np.arange(len(wanted), dtype=np.uint64)
         packed.sort(axis=1)
         owners = wanted[(packed & _LOW32).astype(np.int64)]
-        return _slots(packed >> _32, np.repeat(np.arange(n_bands), len(wanted)), owners)
+        return make_slots(packed >> _32, np.repeat(np.arange(n_bands), len(wanted)), owners)
 
 
-def _slots(keys: Uint64s, numbers: Int64s, owners: Int64s) -> Slots:
-    return sealed(Slots(keys.reshape(-1).astype(np.uint32), numbers, owners.reshape(-1)))
+def make_slots(keys: Uint64s, numbers: Int64s, owners: Int64s) -> Slots:
+    """Return lookups of keys of 32 bits, faster than ``sealed``."""
+    slots = Slots(keys.reshape(-1).astype(np.uint32), numbers, owners.reshape(-1))
+    for array in slots:
+        array.flags.writeable = False
+    return slots
 
 
 def make_queries(

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.queries import Queries, sets_of_texts
+from neardup.documents.queries import NO_PAIRS, Queries, make_slots, sets_of_texts
 from neardup.documents.records import Packed
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.documents import as_text, common_id_type, hash_ids
@@ -97,6 +97,8 @@ class EntryLists:
                 found = np.empty(n_found, np.uint64)
             else:
                 break
+        if not n_found:
+            return NO_PAIRS
         found = np.unique(found[:n_found])
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
 
@@ -144,10 +146,8 @@ class DocumentSegment:
 
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
         """Return matching id numbers and rows, given the ids' hashes."""
-        n = len(hashes)
-        keys = (hashes >> _32).astype(np.uint32)
-        number: Int64s = np.full(n, self._list_of_ids, np.int64)
-        slots = sealed(kernel.Slots(keys, number, np.arange(n, dtype=np.int64)))
+        numbers: Int64s = np.full(len(hashes), self._list_of_ids, np.int64)
+        slots = make_slots(hashes >> _32, numbers, np.arange(len(hashes)))
         queries, rows = self.lists.find(slots)
         if not len(rows):
             return queries, rows
