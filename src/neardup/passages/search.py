@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from threading import RLock
 
 import numpy as np
@@ -42,6 +43,8 @@ _ROWS_OF_REGION = 8
 # Greatest weights of passages are grouped into classes, this many per power of two, with slack for
 # rounding.
 _CLASSES, _SLACK = 4, 1e-6
+# Thresholds below this one have several classes, this many per power of two.
+_LOW, _CLASSES_SOUGHT = 0.45, 2
 # One run of buckets in this many, and some more, may have passages that extend further.
 _FEW_OF, _FEW = 4096, 4
 # Passages usually extend over at most this many buckets.
@@ -174,22 +177,28 @@ class SegmentSearcher:
     ) -> Int64s:
         totals, threshold = batch.totals, limits.threshold
         has_weight = np.flatnonzero(totals > 0)
-        # A passage weighs at least its shared weight, and at most this multiple of the query.
-        low, high = (0.0, limits.times) if limits.times else (threshold, 1 / threshold)
-        lightest = (low * (1 - _SLACK) * totals).astype(np.float64)
-        numbers = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
+        # A passage weighs at least its shared weight, and at most a multiple of the query. If the
+        # multiple is great, heavy passages are looked up by themselves, since they share more.
+        n_classes = max(round(-_CLASSES_SOUGHT * np.log2(threshold)), 1) if threshold < _LOW else 1
+        bounds = np.geomspace(1, 1 / threshold, n_classes + 1)
+        bounds[0] = threshold
+        if limits.times:
+            bounds = np.array([0.0, limits.times])
         found, heaviest = [np.empty((0, 3), np.int64)], np.zeros(len(totals))
-        for number in np.unique(numbers).tolist():
-            chosen = has_weight[numbers == number]
-            heaviest[chosen] = _weight_of(number)
-            find = partial(
-                lookups.find_buckets,
-                *(batch.queries.wanted, batch.first, chosen, entries, first_tokens),
-                *(len(self.segment.tokens), self._places, self._reach(int(number))),
-                lightest,
-                limits,
-            )
-            found += [part.copy() for part in fill_in_parts(find, len(chosen), 3)]
+        for low, high in pairwise(bounds.tolist()):
+            lightest = (low * (1 - _SLACK) * totals).astype(np.float64)
+            numbers = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
+            for number in np.unique(numbers).tolist():
+                chosen = has_weight[numbers == number]
+                heaviest[chosen] = _weight_of(number)
+                find = partial(
+                    lookups.find_buckets,
+                    *(batch.queries.wanted, batch.first, chosen, entries, first_tokens),
+                    *(len(self.segment.tokens), self._places, self._reach(int(number))),
+                    lightest,
+                    limits,
+                )
+                found += [part.copy() for part in fill_in_parts(find, len(chosen), 3)]
         buckets = _merge_buckets(np.concatenate(found))
 
         def narrow(done: int, room: Int64s) -> tuple[Int, Int]:
@@ -286,11 +295,7 @@ class SegmentSearcher:
         def compare(done: int, room: Int64s) -> tuple[Int, Int]:
             with self._scratch() as scratch:
                 return matches.compare_regions(
-                    batch.queries.wanted,
-                    batch.first,
-                    entries,
-                    self._documents,
-                    choice,
+                    *(batch.queries.wanted, batch.first, entries, self._documents, choice),
                     scratch.known,
                     regions,
                     done,
@@ -306,20 +311,16 @@ class SegmentSearcher:
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = self._make_scratch()
+            n_entries, size = len(self.segment.vocabulary), self._longest + 1
+            scratch = SearchScratch(
+                np.full(n_entries, -1, np.int32),
+                np.full(n_entries, -1, np.int64),
+                np.empty(size, np.int64),
+                *(np.empty(size, np.float64) for _ in range(3)),
+            )
         yield scratch
         # After an error, scratch memory may be dirty and is dropped.
         self._idle.append(scratch)
-
-    def _make_scratch(self) -> SearchScratch:
-        n_entries = len(self.segment.vocabulary)
-        size = self._longest + 1
-        return SearchScratch(
-            np.full(n_entries, -1, np.int32),
-            np.full(n_entries, -1, np.int64),
-            np.empty(size, np.int64),
-            *(np.empty(size, np.float64) for _ in range(3)),
-        )
 
     @cached_property
     def _longest(self) -> int:
@@ -335,29 +336,20 @@ class SegmentSearcher:
 
     @cached_property
     def _documents(self) -> SegmentTexts:
-        segment = self.segment
-        inverses = np.empty(0, np.float64)
+        segment, inverses = self.segment, np.empty(0, np.float64)
+        scaled = np.full(len(segment.vocabulary), SCALE, np.float64)
         if self._frequencies is not None:
             inverses = inverse_frequencies(segment.vocabulary, self._scheme, self._frequencies)
+            scaled = SCALE * inverses
         table = term_frequencies(self._scheme.weighting.tf, self._longest + 1)
-        return weighed_documents(
-            segment.tokens, segment.offsets, len(segment.vocabulary), inverses, table
-        )
-
-
-def weighed_documents(
-    tokens: Int32s, offsets: Int64s, n_entries: int, inverses: Floats, term_weights: Floats
-) -> SegmentTexts:
-    """Return kernel input of weighted documents, as in ``SegmentTexts``."""
-    # Least weight of a further copy; zero if weights may be capped.
-    step = np.diff(term_weights[1:]).min(initial=np.inf)
-    if not len(term_weights[2:]) or term_weights[-1] >= _SURELY_EXACT:
-        step = 0.0
-    scaled = SCALE * (inverses if len(inverses) else np.ones(n_entries))
-    once = np.minimum(term_weights[1] * scaled, MOST_WEIGHT)
-    again = np.minimum(step * scaled, once)
-    whole = [np.maximum(weights - _UNITS, 0).astype(np.int64) for weights in (once, again)]
-    return sealed(SegmentTexts(tokens, offsets, inverses, term_weights, *whole))
+        # Least weight of a further copy; zero if weights may be capped.
+        step = np.diff(table[1:]).min(initial=np.inf)
+        if len(table) < 3 or table[-1] >= _SURELY_EXACT:
+            step = 0.0
+        once = np.minimum(table[1] * scaled, MOST_WEIGHT)
+        again = np.minimum(step * scaled, once)
+        whole = [np.maximum(weights - _UNITS, 0).astype(np.int64) for weights in (once, again)]
+        return sealed(SegmentTexts(segment.tokens, segment.offsets, inverses, table, *whole))
 
 
 _NOTHING = SegmentHits(*(np.empty(0, np.int64) for _ in range(5)))
