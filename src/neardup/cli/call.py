@@ -338,7 +338,7 @@ def describe_recall(summary: Mapping[str, Any]) -> str:
     return " for certain" if recall == 1 else f" with probability {recall:.4f}"
 
 
-def describe_preset(summary: Mapping[str, Any]) -> list[str]:
+def _describe_preset(summary: Mapping[str, Any]) -> list[str]:
     """List the options that a preset has chosen."""
     preset = summary.get("preset")
     if preset is None:
@@ -352,7 +352,7 @@ def describe_preset(summary: Mapping[str, Any]) -> list[str]:
 
 def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
     """Return the last lines of a report: preset, ids, odd documents, hints, output."""
-    lines = [*describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
+    lines = [*_describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
     lines += _note_left_out(summary, isinstance(output, FolderOutput))
     lines += (f"hint: {hint['message']}" for hint in summary.get("hints", ()))
     if output is not None:

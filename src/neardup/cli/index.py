@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from neardup.cli.call import Call, describe_preset, ending
+from neardup.cli.call import Call, ending
 from neardup.cli.command import ANY_INPUTS, INPUTS, argument, job_command
 from neardup.options.choices import (
     ColumnNames,
@@ -35,9 +36,6 @@ from neardup.options.option import but, no_effect, option
 from neardup.options.passages import PassageOptions, PassageSchemeOptions
 from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.jobs.index.index import AdditionResult
 
 _EPILOG = """\b
 Examples:
@@ -186,10 +184,11 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             addition = add(handle, sources, reading, call.runner)
             # The folder is moved to its place.
             handle.database.close()
-    lines = [f"{folder} is an empty index of {given.kind}"]
+    summary = addition.summary | preset
+    lines = [f"{folder} is an empty index of {given.kind}", *ending(summary)]
     if inputs:
-        lines = _report_addition(addition, folder)
-    call.print_result(addition.summary | preset, *describe_preset(preset), *lines)
+        lines = _report_addition(summary, folder)
+    call.print_result(summary, *lines)
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
@@ -225,7 +224,7 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     with call.display:
         sources = call.sources(inputs, reading)
         addition = add(handle, sources, reading, call.runner)
-    call.print_result(addition.summary, *_report_addition(addition, folder))
+    call.print_result(addition.summary, *_report_addition(addition.summary, folder))
 
 
 @job_command(
@@ -320,15 +319,14 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def _report_addition(addition: AdditionResult, folder: Path) -> list[str]:
-    seconds = addition.summary["seconds"]
+def _report_addition(summary: Mapping[str, Any], folder: Path) -> list[str]:
     lines = [
-        f"{counted(addition.n_documents, 'document')} with "
-        f"{counted(addition.n_tokens, 'token')} added to {folder} in {seconds:.1f} s"
+        f"{counted(summary['documents'], 'document')} with {counted(summary['tokens'], 'token')} "
+        f"added to {folder} in {summary['seconds']:.1f} s"
     ]
-    if n_denied := len(addition.denied):
-        lines.append(f"{counted(n_denied, 'document')} left out, denied; --json lists them")
-    return [*lines, *ending(addition.summary)]
+    if denied := summary.get("denied"):
+        lines.append(f"{counted(len(denied), 'document')} left out, denied; --json lists them")
+    return [*lines, *ending(summary)]
 
 
 for _command in (build, add, remove, compact, info):
