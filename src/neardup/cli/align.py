@@ -16,7 +16,7 @@ from neardup.options.groups import (
     TableOptions,
 )
 from neardup.options.kinds import Switch
-from neardup.options.option import but, no_effect, option
+from neardup.options.option import but, option
 from neardup.options.passages import AlignOptions
 from neardup.runs.progress import counted, plural
 
@@ -108,9 +108,8 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
     if given.summary is not None:
-        for name in ("with_text", "places", "place_marker"):
-            if getattr(given, name) not in (None, False):
-                raise no_effect(name, "with summary documents", "write the passages", "summary")
+        names, where = ("with_text", "places", "place_marker"), "with summary documents"
+        given.check_left_out(names, where, "write the passages", "summary")
         return False
     return output.takes_texts()
 

@@ -32,7 +32,7 @@ from neardup.options.groups import (
     WhereOptions,
 )
 from neardup.options.kinds import Location, Whole
-from neardup.options.option import but, no_effect, option
+from neardup.options.option import but, option
 from neardup.options.passages import PassageOptions, PassageSchemeOptions
 from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
@@ -166,9 +166,9 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 
     given: _BuildOptions = call.options
     reading = given.part(ReadingOptions)
-    for name in () if inputs else given.given():
-        if name in reading.known or name == "where":
-            raise no_effect(name, "without INPUT", "name files, or give it to index add")
+    if not inputs:
+        remedy = "name files, or give it to index add"
+        given.check_left_out((*reading.known, "where"), "without INPUT", remedy)
     scheme, preset = _make_scheme(given)
     with call.display:
         sources = call.sources(inputs, reading) if inputs else Inputs([])
@@ -195,16 +195,14 @@ def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     if given.kind == "passages":
         from neardup.passages.windows import make_passage_scheme
 
-        for name in DocumentSchemeOptions.known:
-            if name not in PassageOptions.known and getattr(given, name, None):
-                raise no_effect(name, "on passages", "choose --kind documents")
+        unused = [name for name in DocumentSchemeOptions.known if name not in PassageOptions.known]
+        given.check_left_out(unused, "on passages", "choose --kind documents")
         of_passages = given.part(PassageOptions)
         scheme = make_passage_scheme(**vars(of_passages))
         return scheme, of_passages.describe_preset()
     from neardup.stages.options import make_document_scheme
 
-    if given.min_tokens is not None:
-        raise no_effect("min_tokens", "on documents", "choose --kind passages")
+    given.check_left_out(["min_tokens"], "on documents", "choose --kind passages")
     options = given.part(DocumentSchemeOptions)
     return make_document_scheme(options), options.describe_preset()
 

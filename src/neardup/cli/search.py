@@ -21,7 +21,7 @@ from neardup.options.groups import (
     WhereOptions,
 )
 from neardup.options.kinds import Switch
-from neardup.options.option import no_effect, option
+from neardup.options.option import option
 from neardup.options.passages import PassageMatchOptions, SearchOptions
 from neardup.runs.progress import counted
 
@@ -92,26 +92,22 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
 
     given: SearchCommandOptions = call.options
     if call.is_on_spark:
-        if given.memory is not None:
-            raise no_effect("memory", "with engine spark", "give executors more", "engine")
+        given.check_left_out(["memory"], "with engine spark", "give executors more", "engine")
         call.check_spark()
     handle = open_handle(folder, given.tokenizer)
     is_of_documents = handle.kind == "documents"
     output = TableOutput(call)
     options: Any
     if is_of_documents:
-        for name in ("preset", "recall", "with_text", "places", "place_marker"):
-            if getattr(given, name) not in (None, False):
-                raise no_effect(name, "on an index of documents", "search an index of passages")
-        for name in ("memory", "work"):
-            if getattr(given, name) is not None and not call.is_on_spark:
-                where = "on an index of documents with engine threads"
-                raise no_effect(name, where, "search an index of passages", "engine")
+        where, remedy = "on an index of documents", "search an index of passages"
+        names = ("preset", "recall", "with_text", "places", "place_marker")
+        given.check_left_out(names, where, remedy)
+        if not call.is_on_spark:
+            where = f"{where} with engine threads"
+            given.check_left_out(("memory", "work"), where, remedy, "engine")
         options = given.part(DocumentSearchOptions)
     else:
-        for name in ("limit",):
-            if getattr(given, name) is not None:
-                raise no_effect(name, "on passages", "search an index of documents")
+        given.check_left_out(["limit"], "on passages", "search an index of documents")
         options = given.part(SearchOptions, with_text=output.takes_texts())
     sources = call.sources(queries, options)
     output.check_apart([*origins_of(sources), str(folder)], folder)

@@ -117,9 +117,8 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
         return
     if other is not None:
         raise no_effect("B", "with clusters", "leave out clusters", "clusters")
-    for name in (*EstimateOptions.known, "workers"):
-        if getattr(given, name) and name not in ("threshold", "memory"):
-            raise no_effect(name, "with clusters", "leave out clusters", "clusters")
+    unused = {*EstimateOptions.known, "workers"} - {"threshold", "memory"}
+    given.check_left_out(sorted(unused), "with clusters", "leave out clusters", "clusters")
     with call.display:
         clusters = cluster_files(sketches, given.threshold or "0.5", call.runner, budget)
     output.write(clusters)

@@ -25,7 +25,7 @@ from neardup.options.choices import Number, SimilarityMeasure
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
-from neardup.options.option import merge, no_effect
+from neardup.options.option import merge
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.forms import Normalisation
@@ -68,9 +68,8 @@ class _EditScorer:
     def __init__(self, options: SimilarityOptions) -> None:
         where = "on edit distances"
         options.check_no_weights(where)
-        for name in ("ngram", "occurrences"):
-            if getattr(options, name) not in (None, "set"):
-                raise no_effect(name, where, "compare sets of shingles", "measure")
+        remedy = "compare sets of shingles"
+        options.check_left_out(("ngram", "occurrences"), where, remedy, "measure")
         tokenizer = "characters" if options.tokenizer is None else options.tokenizer
         scheme = shingle_scheme(options.part(ShingleOptions, tokenizer=tokenizer))
         self._string = string_maker(scheme.tokenizer, scheme.normalisation)

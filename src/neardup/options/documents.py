@@ -38,7 +38,7 @@ from neardup.options.groups import (
     WorkspaceOptions,
 )
 from neardup.options.kinds import Choice, Columns, ShareOrCount, Whole
-from neardup.options.option import Options, but, no_effect, option
+from neardup.options.option import Options, but, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
 
@@ -63,9 +63,8 @@ class DocumentPresetOptions(PresetOptions):
 
     def check_no_preset(self) -> None:
         """Raise if a preset is given with an index."""
-        if self.preset is not None:
-            where = "with an index, which was made for its documents"
-            raise no_effect("preset", where, "name files with against", "against")
+        where = "with an index, which was made for its documents"
+        self.check_left_out(["preset"], where, "name files with against", "against")
 
 
 class DedupOptions(

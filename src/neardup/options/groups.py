@@ -41,7 +41,7 @@ from neardup.options.kinds import (
     cuts_programs,
     exact_fraction,
 )
-from neardup.options.option import Option, Options, but, no_effect, option
+from neardup.options.option import Option, Options, but, option
 
 # Options that several jobs declare, each with its own default and help.
 
@@ -168,9 +168,8 @@ class AgainstOptions(ReadingOptions):
 
     def check_no_other(self, where: str, remedy: str, *others: str) -> None:
         """Raise, as ``no_effect``, for columns of a second collection."""
-        for name in ("against_text_column", "against_id_column"):
-            if getattr(self, name) is not None:
-                raise no_effect(name, where, remedy, *others)
+        names = ("against_text_column", "against_id_column")
+        self.check_left_out(names, where, remedy, *others)
 
 
 class NormalOptions(Options):
@@ -289,9 +288,8 @@ class BandOptions(SeedOptions):
 
     def check_unused(self, where: str, remedy: str) -> None:
         """Raise for options of bands if none are used."""
-        for name in ("recall", "num_perm", "bands", "seed"):
-            if getattr(self, name) is not None:
-                raise no_effect(name, where, remedy, "method", "measure")
+        names = ("recall", "num_perm", "bands", "seed")
+        self.check_left_out(names, where, remedy, "method", "measure")
 
 
 class WeightOptions(OccurrenceOptions):
@@ -306,9 +304,8 @@ class WeightOptions(OccurrenceOptions):
 
     def check_no_weights(self, where: str) -> None:
         """Raise for options of weights if nothing is weighted."""
-        for name in ("tf", "idf"):
-            if getattr(self, name) is not None:
-                raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
+        remedy = "choose measure weighted-jaccard"
+        self.check_left_out(("tf", "idf"), where, remedy, "measure")
 
 
 class WorkerOptions(Options):

@@ -13,7 +13,7 @@ same fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import get_annotations
@@ -217,6 +217,13 @@ class Options:
             for name, value in vars(self).items()
             if not _is_equal(value, self.known[name].default)
         }
+
+    def check_left_out(self, names: Iterable[str], where: str, remedy: str, *others: str) -> None:
+        """Raise, as ``no_effect``, if one of some options is given."""
+        given = self.given()
+        for name in names:
+            if name in given:
+                raise no_effect(name, where, remedy, *others)
 
     def but(self, **changes: Any) -> Self:
         """Return a copy with changed options."""

@@ -36,7 +36,6 @@ from neardup.files.documents import join_ids
 from neardup.kernels.common.hashing import mix_words
 from neardup.options.documents import SketchOptions
 from neardup.options.groups import DocumentOptions, FingerprintOptions
-from neardup.options.option import no_effect
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
@@ -278,10 +277,8 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     of_all = {*DocumentOptions.known, *FingerprintOptions.known}
     known = {*of_all, "kind", *names, *kind.more_options}
     unknown = [name for name in SketchOptions.known if name not in known]
-    for name in (*unknown, *kind.missing_options):
-        if getattr(options, name) != options.known[name].default:
-            where = f"on sketches of kind {kind.name}"
-            raise no_effect(name, where, "choose another kind", "kind")
+    names, where = (*unknown, *kind.missing_options), f"on sketches of kind {kind.name}"
+    options.check_left_out(names, where, "choose another kind", "kind")
     given = {name: getattr(options, name, None) for name in names}
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"

@@ -76,9 +76,9 @@ def plan_cut(options: CutOptions, *, has_other: bool) -> CutJobPlan:
     if unit != "passages":
         where, remedy, named = f"with unit {unit}, compared by equality", "cut passages", "unit"
     is_equal = options.exact or unit != "passages"
-    for name in ("threshold", "recall", "num_perm", "seed", "ngram") if is_equal else ():
-        if getattr(options, name) is not None:
-            raise no_effect(name, where, remedy, named)
+    if is_equal:
+        names = ("threshold", "recall", "num_perm", "seed", "ngram")
+        options.check_left_out(names, where, remedy, named)
     default = _LEAST_OF_PASSAGES if unit == "passages" else _LEAST_OF_UNITS
     reading = ReadingPlan(
         replace(columns_of(options), order=keep.columns),

@@ -23,7 +23,6 @@ from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.matching.measures import Measure
 from neardup.options.documents import PairOptions
-from neardup.options.option import no_effect
 from neardup.outputs.tables import metadata_of
 from neardup.reading.sign import describe_filtered
 from neardup.results import QueryCounts, describe_ids, describe_skipped
@@ -72,9 +71,7 @@ def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
 
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
     """Check options other than the threshold against an index."""
-    for name in _OF_JOINS:
-        if getattr(options, name) not in (None, False):
-            raise no_effect(name, "with an index", "choose method exact", "method")
+    options.check_left_out(_OF_JOINS, "with an index", "choose method exact", "method")
     if options.per_document:
         message = "per_document needs top, the number of partners, which is exact; leave it out"
         raise InvalidParameterError(message, "per_document", "top")
