@@ -277,8 +277,9 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     of_all = {*DocumentOptions.known, *FingerprintOptions.known}
     known = {*of_all, "kind", *names, *kind.more_options}
     unknown = [name for name in SketchOptions.known if name not in known]
-    names, where = (*unknown, *kind.missing_options), f"on sketches of kind {kind.name}"
-    options.check_left_out(names, where, "choose another kind", "kind")
+    unknown += kind.missing_options
+    where = f"on sketches of kind {kind.name}"
+    options.check_left_out(unknown, where, "choose another kind", "kind")
     given = {name: getattr(options, name, None) for name in names}
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"

@@ -50,7 +50,6 @@ MISTAKES = {
         {"measure": "overlap"},
         {"per_document": True},
         {"measure": "weighted-jaccard", "method": "ppjoin"},
-        {"limit": 9, "top": 3},
         {"seed": 3},
         {"memory": "much"},
     ],
