@@ -80,7 +80,7 @@ def test_spilled_batches__come_back_in_order(cutting, memory, weight, stops):
 
 
 def test_spilled_batches__stay_in_memory_without_a_folder():
-    batches = batches_of([3, 4, 5])
+    batches = batches_of([3, 0, 5])
     spilled = spill(IN_MEMORY, batches, 1)
     assert spilled.is_in_memory
     assert list(spilled) == batches
