@@ -23,7 +23,7 @@ def made_up_report(texts: tuple[tuple[str, str], ...] = ()) -> Report:
     bands = {"bands": 16, "rows": 6, "threshold": 0.8, "measure": "jaccard"}
     parts = {"kept": "kept", "removed": "gone"}
     charts = [
-        similarity_chart(np.array([0.7, 0.72, *[0.9] * 1_000]), 0.8, HOSTILE, axis=LONG),
+        similarity_chart(np.array([0.7, 0.72, *[0.9] * 1_000]), 0.8, "pairs"),
         banding_chart(bands),
         bars_by_file("Bars", HOSTILE, parts, [(name, (9, 5)) for name in NAMES]),
         matrix_of_pairs(sides, (sides[0] * sides[1]) ** 3, NAMES, ("r", "c")),
