@@ -204,6 +204,17 @@ def test_columns__of_any_types_stay_what_they_are(new):
     assert index.get(9)["c"] == 2**40
 
 
+def test_insert_if_new__first_copy_or_most_similar(new):
+    index = new()
+    texts = {"far": "a b c d e f x y", "reversed": "h g f e d c b a", "copy": "a b c d e f g h"}
+    for name, text in texts.items():
+        index.insert(name, text)
+    for _ in range(2):
+        assert index.insert_if_new("new", "a b c d e f g h") == "copy"
+        assert index.insert_if_new("new", "a b c d e f g") == "reversed"
+        index.commit()
+
+
 def test_insertion__of_nothing_lets_go_of_the_lock(new):
     """Nobody would ask for a commit of nothing."""
     index = new()
