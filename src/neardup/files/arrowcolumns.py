@@ -174,7 +174,13 @@ def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
     """Keep the rows of a mask, all rows without one."""
     if select is None or select.all():
         return table
-    return table.filter(pa.array(select))
+    try:
+        return table.filter(pa.array(select))
+    except pa.ArrowNotImplementedError:
+        # Arrow filters no run-end encoded columns.
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], select, [False]]).view(np.int8)))
+        runs = [table.slice(start, stop - start) for start, stop in edges.reshape(-1, 2)]
+        return pa.concat_tables(runs) if runs else table.slice(0, 0)
 
 
 def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
