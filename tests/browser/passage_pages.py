@@ -51,7 +51,7 @@ def passage_page(
         for k, (name, text) in enumerate(zip(passages.ids.to_pylist(), own, strict=True))
         if text is not None
     }
-    return passage_report(passages, found, None, "Name the documents.").html
+    return passage_report(passages, found, "Name the documents.").html
 
 
 def halves(texts: tuple[str, str]) -> list[Row]:
