@@ -108,7 +108,7 @@ TABLES = {
     "search of passages": ("search", "passages", "docs.jsonl", "--no-text"),
     "estimates": ("estimate", "s.parquet", "--threshold", "0.3"),
     "containments": ("estimate", "modulo.parquet"),
-    "clusters": ("estimate", "modulo.parquet", "--threshold", "0.3", "--clusters", "first"),
+    "clusters": ("estimate", "modulo.parquet", "--threshold", "0.3", "--clusters"),
 }
 
 
