@@ -9,10 +9,7 @@ from typing import Any
 
 
 def load_name(namespace: dict[str, Any], name: str) -> Any:
-    """Load a name by the module's ``_HOMES`` and cache it.
-
-    AttributeError if the module has no such name.
-    """
+    """Load a name by the module's ``_HOMES`` and cache it."""
     if name not in namespace["_HOMES"]:
         message = f"module {namespace['__name__']!r} has no attribute {name!r}"
         raise AttributeError(message)
@@ -33,8 +30,5 @@ class _WithoutPandas:
 
 @cache
 def hide_pandas() -> None:
-    """Keep Arrow from loading pandas in this process.
-
-    Arrow loads it with the first array, which takes longer than the rest of a short command.
-    """
+    """Keep Arrow's first array from loading pandas, which is slow."""
     sys.meta_path.insert(0, _WithoutPandas)

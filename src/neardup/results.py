@@ -133,10 +133,7 @@ class TableResult(Result):
 def describe_skipped(
     rows: Sequence[SkippedRow], other: Sequence[SkippedRow] | None = None
 ) -> dict[str, Any]:
-    """Summarise the number of skipped rows and the first rows.
-
-    Rows of ``other`` are added if a job of one collection may read another.
-    """
+    """Summarise skipped rows, those of ``other`` if a job may read another."""
     described: dict[str, Any] = {"skipped_rows": len(rows)}
     if rows:
         first = rows[:_LISTED]
@@ -147,10 +144,7 @@ def describe_skipped(
 
 
 def describe_ids(columns: ColumnNames, other: ColumnNames | None = None) -> dict[str, Any]:
-    """Summarise the id column and whether it is the default.
-
-    The columns of ``other`` are added if a job may read another collection.
-    """
+    """Summarise id columns, that of ``other`` if a job may read another."""
     described = {"id_column": columns.id, "id_column_by_default": columns.id_is_default}
     if other is None:
         return described
@@ -186,10 +180,7 @@ class QueryCounts:
         queries: Int64s,
         skipped: Iterable[SkippedRow] = (),
     ) -> None:
-        """Count queries by their tokens and by their results.
-
-        ``queries`` has the document number of each result. ``least_tokens`` are not short.
-        """
+        """Count queries by tokens and by ``queries``, the query of each result."""
         self.n_queries += len(n_tokens)
         self.n_empty += int((n_tokens == 0).sum())
         self.n_short += int(((n_tokens > 0) & (n_tokens < least_tokens)).sum())

@@ -127,10 +127,7 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
-        """View an Arrow array of strings as texts.
-
-        A null is an empty text. ``languages`` may be one number for all.
-        """
+        """View Arrow strings as texts, null as empty; one language may be for all."""
         if isinstance(languages, int):
             languages = np.full(len(strings), languages, np.uint8)
         strings = with_wide_offsets(strings)

@@ -100,10 +100,7 @@ class Partition:
             yield batch
 
     def count_passes(self, factor: int) -> int:
-        """Count passes if rows take ``factor`` times their bytes.
-
-        Each worker processes its own partition.
-        """
+        """Count passes of each worker if rows take ``factor`` times their bytes."""
         return self.workspace.passes(self.n_bytes * factor * self.workers, WORKING_SHARE)
 
 
@@ -121,10 +118,7 @@ class Group:
     partitions: list[int] | None = None
 
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the documents' rows, possibly among rows of other documents.
-
-        ``let_go`` frees rows once they are yielded; they cannot be read again.
-        """
+        """Yield rows, possibly of other documents too; ``let_go`` frees yielded rows."""
         documents = numbers_of(self.known, DOCUMENT)
         if not len(documents):
             return
@@ -298,10 +292,7 @@ class Exchanged(ABC):
 
     @abstractmethod
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Read wanted documents again, and add their compared sets.
-
-        ``are_wanted`` is a mask in the order of the partitions.
-        """
+        """Add the compared sets of documents, a mask in order of the partitions."""
 
     @abstractmethod
     def work(
@@ -407,17 +398,11 @@ class Read(ABC):
 
     @abstractmethod
     def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read documents again, and yield a function's results.
-
-        ``documents`` ascend, and results come in this order, for some documents at a time.
-        """
+        """Read ascending documents again, and yield results in this order."""
 
     @abstractmethod
     def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read the last collection again, and yield a function's results.
-
-        Results come in the order of the blocks, for each block with a ``wanted`` document.
-        """
+        """Yield results for blocks of the last collection with a ``wanted`` document."""
 
 
 class WorkLimits(NamedTuple):

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
-    """Return the options of a run in threads.
-
-    Raises ``InvalidParameterError`` for memory, temporary files or Spark, which have no effect.
-    """
+    """Return options of a run in threads, and raise for any without effect."""
     options = _checked(run)
     for name in ("memory", "work", "spark"):
         if name not in known and getattr(options, name) is not None:

@@ -22,10 +22,7 @@ _IDS_AT_A_TIME = 1 << 20
 
 
 class IdColumn:
-    """Ids of one type, in memory or mapped files.
-
-    A copy has all ids in memory, because files end with the run.
-    """
+    """Ids of one type, in mapped files or memory; copies are in memory."""
 
     def __init__(self, kind: pa.DataType, read: Callable[[], Iterable[pa.Array]]) -> None:
         self.kind, self._read = kind, read
@@ -126,10 +123,7 @@ class Catalogue:
         return common_id_type(source.default_ids(self.numbers[:0]).type for source in self.sources)
 
     def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
-        """Yield slices of ids with their first document numbers.
-
-        Ids are the user's, of their type, or ``<source name>:<row number>``.
-        """
+        """Yield slices of ids, given or default, with their first document numbers."""
         first = 0
         for ids in self.ids if self.ids is not None else self._default_ids():
             yield first, ids
@@ -156,10 +150,7 @@ class Catalogue:
         return names.take(pa.array(indices, mask=indices < 0))
 
     def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return source names and rows, null for index documents.
-
-        Positions in an index change with it.
-        """
+        """Return source names and rows, null for index documents, whose rows change."""
         if not all(source.has_lasting_rows for source in self.sources) or not self.sources:
             return pa.nulls(len(documents), pa.string()), pa.nulls(len(documents), pa.int64())
         is_of_none = documents < self.source_starts[0]
@@ -301,10 +292,7 @@ class KeepPolicy:
         return tuple(dict.fromkeys(key.column for key in self.keys if key.column is not None))
 
     def order(self, n_documents: int, lengths: Int64s | None, column: pa.Array | None) -> Int64s:
-        """Return the document numbers in keep order.
-
-        ``column`` has the values of ``columns``, as ``files.rows.order_of`` puts them together.
-        """
+        """Return documents in keep order, given the columns as of ``order_of``."""
         if self.is_by_input:
             return np.arange(n_documents, dtype=np.int64)
         columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))

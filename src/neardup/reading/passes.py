@@ -39,10 +39,7 @@ _FIRST_SLOTS = 1 << 12
 
 
 class ContentTable:
-    """Numbers 128-bit digests of token sequences by first appearance.
-
-    Memory: 32 to 64 bytes per distinct text.
-    """
+    """Number digests by first appearance, in 32 to 64 bytes per distinct text."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -155,10 +152,7 @@ def text_has_changed(name: str) -> ReadError:
 def read_comparable(
     catalogues: Sequence[Catalogue], places: Int64s, plan: ReadingPlan, runner: Runner
 ) -> ShingleSets | WeightedSets:
-    """Read documents again, and make their compared sets.
-
-    ``places`` has the position of each document's set in the result, -1 for an unwanted one.
-    """
+    """Read documents' compared sets again, into ``places``; -1 is unwanted."""
     collector = SetCollector(tokens_of(catalogues, places), plan)
     for _ in read_texts(catalogues, places, plan, runner, collector.add):
         pass
@@ -252,10 +246,7 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
 
 
 def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
-    """Return the kept, removed and skipped rows per folder.
-
-    Without ``stays``, there is no folder of removed documents.
-    """
+    """Return the rows of each folder, none of removed ones without ``stays``."""
     is_document = documents.is_document
     sides = {"kept": is_document}
     if stays is not None:
@@ -272,10 +263,7 @@ def write_documents(
     change: Change,
     write_others: Callable[[], None],
 ) -> None:
-    """Write changed rows, with sources and blocks in parallel.
-
-    ``sides`` are the rows of each folder, as in ``write_rows``. ``write_others`` runs in parallel.
-    """
+    """Write changed rows of ``sides``, with sources, blocks and others in parallel."""
     count = runner.counter("write", len(documents))
 
     def write(number: int) -> None:

@@ -140,10 +140,7 @@ Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
 
 
 class ListedBlock(NamedTuple):
-    """A block's documents, plain values of the block, and rows for partitions.
-
-    ``documents`` has a row per document and the columns of ``SignedBatches``.
-    """
+    """Documents as in ``SignedBatches``, a block's plain values, and rows to send."""
 
     documents: pa.RecordBatch
     facts: dict[str, Any]
@@ -193,10 +190,7 @@ def sign_block(
     plan: ReadingPlan,
     digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
 ) -> ListedBlock:
-    """Parse a block, and sign its documents.
-
-    ``digest`` is called with the tokens of all documents, some of these at a time.
-    """
+    """Parse a block and sign its documents, with ``digest`` called by parts."""
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text, block.language)
     n_documents = len(texts)
@@ -260,10 +254,7 @@ _MOST_FILES = 100
 
 
 def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the ``names`` in headers or first rows.
-
-    Without rows and headers, all columns count as available.
-    """
+    """Return the ``names`` in headers or first rows; all without either."""
     found: set[str] = set()
     is_empty = True
     for source in sources[:_MOST_FILES]:
@@ -348,10 +339,7 @@ NO_KEY = np.uint64(0)
 
 
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
-    """Read each row's blocking key, of all columns together.
-
-    A bad row, or one without a value, has none. Values are from ``_text_of``.
-    """
+    """Read rows' keys of all columns, ``NO_KEY`` if bad or without a value."""
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)
     if table.num_columns < len(columns):
@@ -512,10 +500,7 @@ Counted = Sequence[tuple[Sequence[Source], ListTokens]]
 
 
 def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
-    """Read collections, and count the document frequencies of tokens.
-
-    Memory 16 bytes per distinct token, and about twice that during the work.
-    """
+    """Count document frequencies, in 16 bytes per token, and 32 meanwhile."""
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass(stage, every, runner)
     return count_documents(

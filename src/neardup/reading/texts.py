@@ -79,10 +79,7 @@ def read_rows_by_id(
     names: Sequence[str] | None = None,
     skip_bad: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Read columns of documents by id, None for all, as ``read_texts_by_id``.
-
-    Only the ids are read from ``columns``: there may be no text.
-    """
+    """Read columns by id, None for all, like ``read_texts_by_id`` without texts."""
     columns = choose_id_column(columns, sources)
 
     def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, dict[str, Any]]]:
@@ -139,10 +136,7 @@ _FILE_BYTES = 64_000_000
 
 @dataclass(frozen=True)
 class Values:
-    """Columns of documents with ascending numbers ``documents``.
-
-    ``batches`` have the columns of their rows, in the order of the documents.
-    """
+    """Columns of documents with ascending numbers, in batches of this order."""
 
     names: tuple[str, ...]
     documents: Int64s

@@ -329,10 +329,7 @@ class ConditionFilter:
         self._masks: dict[int, Bytes] = {}
 
     def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
-        """Return the blocks with chosen rows alone, without empty ones.
-
-        Idle threads of a map evaluate the condition.
-        """
+        """Yield blocks of chosen rows, none empty, evaluated by idle threads."""
         n_others = 0
 
         def chosen(item: tuple[int, RowBlock]) -> tuple[int, RowBlock]:

@@ -249,10 +249,7 @@ class LockedFolder:
         return find_holder(self.path) or "another process"
 
     def enter(self, patience: float = PATIENCE) -> None:
-        """Create the folder if missing, and lock it within seconds.
-
-        Raises ``TimeoutError`` if another process, or another thread, holds the lock.
-        """
+        """Create and lock the folder within seconds, or raise ``TimeoutError``."""
         from filelock import FileLock
 
         # One thread may take the lock and another free it.

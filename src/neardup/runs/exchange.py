@@ -337,10 +337,7 @@ class SpilledBatches(Shuffle):
 def kept_arrays(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
-    """Return a task's stored arrays, or compute and store them.
-
-    They are stored only if the work folder is in use; arrays that fit in memory are recomputed.
-    """
+    """Return stored arrays, or compute them, and store if the folder is in use."""
     work = workspace.work
     if work is not None and work.is_done(task):
         names: list[str] = work.result(task)

@@ -62,10 +62,7 @@ def asking(ask: Callable[[], None]) -> Iterator[None]:
 
 
 def may_go_on() -> None:
-    """Raise if the work of this thread was cancelled.
-
-    For long loops over blocks without side effects.
-    """
+    """Raise if this work was cancelled, in long loops without side effects."""
     _ASKED.get()()
 
 

@@ -144,10 +144,7 @@ class Runner:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Time a stage, and show and log its start, and its end unless it fails.
-
-        Yields a function that takes counts by keyword, for the log.
-        """
+        """Time, show and log a stage, and yield a function of counts for the log."""
         counts: dict[str, object] = {}
         _log.info("%s: begins", name)
         start = time.perf_counter()

@@ -63,10 +63,7 @@ def digest_of(key: Mapping[str, Any]) -> str:
 
 
 class WorkPlace(LockedFolder):
-    """A folder created, locked and removed by one process.
-
-    ``name`` is that of the run, ``digest`` that of its key.
-    """
+    """A folder of a run's name and its key's digest, owned by one process."""
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
         super().__init__(parent / f".{name}.neardup-work-{digest[:12]}")

@@ -178,10 +178,7 @@ class DedupContents(NumberedContents):
 
     @property
     def n_others(self) -> int:
-        """Number of documents before ``own`` in an assignment.
-
-        They are the other collection, or the index documents that replace others.
-        """
+        """Number of documents before ``own``: others, or index documents that replace."""
         return len(self.other if self.earlier is None else self.earlier.index_documents)
 
     def count(self) -> int:

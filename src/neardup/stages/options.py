@@ -257,10 +257,7 @@ class Reference:
 
 
 def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> DedupPlan:
-    """Check combinations of options, for a run without an index.
-
-    Raises ``InvalidParameterError`` for the first option that conflicts with another.
-    """
+    """Check combinations of options, for a run without an index."""
     options.check_other("against", is_given=has_other)
     if options.add:
         message = "add needs an index, to which what stays is added; name it with against"
@@ -401,10 +398,7 @@ ResultT = TypeVar("ResultT", bound=_Summarised)
 
 
 def with_warning(result: ResultT) -> ResultT:
-    """Return a result, and warn once of all its hints.
-
-    The caller is a public function; the warning points to the line that called it.
-    """
+    """Return a public function's result, and warn once of all its hints."""
     if hints := result.summary["hints"]:
         message = "; ".join(hint["message"] for hint in hints)
         # The frames: this function, the public one, its caller.

@@ -104,10 +104,7 @@ def query_passages(
     options: AlignOptions | SearchOptions,
     least: int,
 ) -> FoundForQueries:
-    """Find the passages of all documents of some sources.
-
-    Queries with fewer than ``least`` tokens are counted as short.
-    """
+    """Find documents' passages; queries below ``least`` tokens count as short."""
     index, counts = shared.opened, QueryCounts()
     schema = schema_of(with_text=options.with_text, with_places=options.has_places)
     tables = [schema.empty_table()]

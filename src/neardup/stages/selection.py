@@ -103,10 +103,7 @@ class Selection(Result):
 
     @abstractmethod
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the tables by file name.
-
-        They are written next to the rows. Their rows are made on reading.
-        """
+        """Return tables by file name, with rows made on reading."""
 
     def _sides(self) -> dict[str, Bools]:
         return sides_of(self._documents, self._stays)
@@ -226,10 +223,7 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
 def in_batches(
     rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools, *, wanted: bool = True
 ) -> pa.RecordBatchReader:
-    """Return a table, made for some documents at a time.
-
-    Documents are selected where the mask equals ``wanted``; it is not copied.
-    """
+    """Return a table in batches, of documents given or where a mask is ``wanted``."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(documents), ROWS_AT_ONCE):

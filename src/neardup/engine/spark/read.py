@@ -289,10 +289,7 @@ def _for_driver(
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
-    """Count on executors the rows that a condition excludes.
-
-    This is a separate pass over the columns of the condition, in stretches of long files.
-    """
+    """Count excluded rows on executors, in a pass over the columns of the condition."""
     filtered = [
         (source, source.row_filter)
         for source in sources

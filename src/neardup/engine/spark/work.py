@@ -39,10 +39,7 @@ _TASKS = "tasks"
 
 @dataclass(frozen=True)
 class KeptStage:
-    """A stage with stored task results, sent to executors.
-
-    ``name`` is unique within a run, and ``purpose`` spells all inputs of the stored results.
-    """
+    """A stage of unique name; ``purpose`` spells all inputs of stored results."""
 
     folder: Path
     name: str
@@ -190,10 +187,7 @@ class SharedWork(WorkFolder):
         return sum(1 for path in (self.folder / _TASKS).glob("[!.]*"))
 
     def lay_out(self, slots: int) -> int:
-        """Fix or restore the number of parallel tasks.
-
-        A resumed run therefore has the same tasks, on any number of executors.
-        """
+        """Return a run's number of parallel tasks, the same when it is resumed."""
         if not self.is_done("slots"):
             with self.task("slots") as files:
                 files.result = slots
