@@ -9,9 +9,7 @@ import time
 
 import pytest
 
-import neardup
 from neardup.index.store import Database
-from neardup.runs.disk import LockedFolder
 
 ROWS = [
     {"id": "a", "text": "one two three four five six"},
@@ -240,19 +238,6 @@ def test_build__for_an_index_that_is_being_written(run, here, index):
     assert outcome.err.startswith("error: idx is being written by this process, since ")
     assert info(run)["documents"] == 4
     assert not list(here.glob(".*"))
-
-
-def test_create__for_an_index_that_is_being_built(run, here, write_file):
-    write_file("rows.jsonl", lines_of(ROWS))
-    folder = LockedFolder(here / ".idx.neardup-progress")
-    folder.enter()
-    with pytest.raises(neardup.WriteError, match=r"^idx is being written by this "):
-        neardup.DocumentIndex.create("idx")
-    outcome = run("dedup", "rows.jsonl", "--against", "idx", "--add", "-o", "out")
-    assert outcome.code == 1
-    assert outcome.err.startswith("error: idx is being written by this process, since ")
-    folder.remove()
-    assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")

@@ -87,7 +87,7 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
         assert found.table.schema.metadata == expected.table.schema.metadata
         assert all(len(batch) for batch in found.rows())
     del found
-    assert not work.exists()
+    assert not any(work.iterdir())
 
 
 def test_other__texts_that_are_called_like_an_index(collections):

@@ -203,7 +203,7 @@ def test_locate_tokens__same_hashes_and_places_in_the_text(case, files, strings,
     assert [[value for value, _, _ in row] for row in found] == hashes(tokenizer, texts)
     for string, row in zip(strings, found, strict=True):
         edges = {byte_length(string[:i]) for i in range(len(string) + 1)}
-        if tokenizer.is_bytewise:
+        if case.name == "bytes":
             edges = set(range(byte_length(string) + 1))
         assert {place for _, start, stop in row for place in (start, stop)} <= edges
         assert all(start <= stop for _, start, stop in row)
@@ -253,14 +253,6 @@ def test_hash_tokens__in_several_threads(case, files):
     expected = [hashes(tokenizer, one) for one in texts]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda one: hashes(tokenizer, one), texts)) == expected
-
-
-@every_case
-def test_is_bytewise__if_tokens_are_bytes(case, files):
-    text = "a b é語"
-    found = hashes(case.make(files, PLAIN), make_texts([text]))
-    of_bytes = [hash_token(bytes([byte])) for byte in text.encode()]
-    assert case.make(files, PLAIN).is_bytewise == (found == [of_bytes])
 
 
 def test_name__equal_only_for_equal_hashes(files):

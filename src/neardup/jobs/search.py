@@ -87,7 +87,9 @@ def search_documents(
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
-        "hints": hints_of_short(counts.n_queries, counts.n_short, shingles),
+        "hints": hints_of_short(counts.n_queries, counts.n_short, shingles)
+        if index.n_documents
+        else [],
     }
     summary |= describe_ids(columns) | engine.describe()
     return DocumentSearchResult(table, summary)
