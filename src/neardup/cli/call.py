@@ -173,10 +173,7 @@ def discard_standard_output() -> None:
 
 @contextmanager
 def _reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
-    """List results of earlier runs, and remove them on success.
-
-    Reused and damaged results get a line on standard error, unless ``quiet``.
-    """
+    """List results of earlier runs, and remove them on success."""
     if work is None:
         yield
         return

@@ -164,11 +164,7 @@ def choose_other(
 def open_other(
     engine: Engine, other: Other
 ) -> Iterator[tuple[SharedIndex[OpenPassages], Sequence[SkippedRow]]]:
-    """Open an index, or index documents for this block.
-
-    Yields it with the skipped rows. A new index is in the work folder, and is removed after the
-    block.
-    """
+    """Open an index, or index documents in the work folder for this block."""
     if isinstance(other, PassageHandle):
         yield other.share(other.view(engine.runner)), ()
         return
@@ -358,11 +354,7 @@ def read_templates(
 
 
 class AlignJob:
-    """Alignment by checked options, with resolved inputs.
-
-    ``names`` are those of both collections in the caller's spelling. ``named`` is the value of
-    ``against`` if it may name an index.
-    """
+    """Alignment by checked options, with resolved inputs."""
 
     def __init__(
         self,

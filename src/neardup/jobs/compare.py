@@ -353,10 +353,7 @@ def _find_changes(
 
 
 def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Ranges, float]:
-    """Return token ranges outside all passages, and the share inside.
-
-    A range extends from the first character of its first token to the last one of its last.
-    """
+    """Return token ranges outside all passages, and the share inside."""
     are_outside: Bools = np.ones(len(tokens), np.bool_)
     for place in shared:
         are_outside[tokens.slice_of(place)] = False

@@ -137,10 +137,7 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
 
 
 def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
-    """Return the table that names documents, and its id column.
-
-    In an output folder of ``dedup`` or ``drop``, it is the table of removed documents.
-    """
+    """Return the table that names documents, and its id column."""
     if is_url(named_in) or not Path(named_in, SUMMARY).is_file():
         return named_in, options.column
     job, _ = read_summary(named_in)

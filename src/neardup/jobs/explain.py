@@ -102,10 +102,7 @@ def _place_of(document: Document) -> str:
 def explain_document(
     outcome: Outcome, identifier: object, runner: Runner, against: ReadCollection | None = None
 ) -> ExplainResult:
-    """Explain the decision about a document of a deduplication.
-
-    ``against`` is the other collection, if it is available.
-    """
+    """Explain the decision about a document of a deduplication."""
     number = _number_of(outcome, identifier)
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
     found = ExplainResult(

@@ -36,10 +36,7 @@ class Kind:
     """The type and range of values."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the value, a whole number as a plain ``int``.
-
-        InvalidParameterError, beginning with ``name``, if it has the wrong type or is out of range.
-        """
+        """Return the value, a whole number as a plain ``int``."""
         return self._read(name, value)
 
     def _read(self, name: str, value: Any) -> Any:

@@ -72,10 +72,7 @@ class Option:
         return changed
 
     def checked(self, value: Any) -> Any:
-        """Return a checked value, a whole number as ``int``.
-
-        InvalidParameterError if it has the wrong type or is out of range.
-        """
+        """Return a checked value, a whole number as ``int``."""
         # Defaults are values as they are checked, and most options have theirs.
         return value if _is_equal(value, self.default) else self.kind.checked(self.name, value)
 
@@ -287,9 +284,6 @@ def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:
-    """Make the error for an option without effect.
-
-    ``parameter`` is its name, or name and value. ``where`` and ``remedy`` name ``others``.
-    """
+    """Make the error for an option without effect."""
     message = f"{parameter} has no effect {where}; leave it out, or {remedy}"
     return InvalidParameterError(message, parameter.split()[0], *others)

@@ -256,10 +256,7 @@ def banding_chart(summary: Mapping[str, Any]) -> Chart | None:
 def matrix_of_pairs(
     sides: tuple[Int64s, Int64s], weights: Int64s, names: Sequence[str], titles: tuple[str, str]
 ) -> Chart | None:
-    """Draw the heaviest rows and columns, shaded by the logarithm of pair weights.
-
-    ``names`` are of the numbers of either side; None is returned for fewer than two pairs.
-    """
+    """Draw the heaviest rows and columns, shaded by the logarithm of pair weights."""
     if len(weights) < 2:
         return None
     kept = []

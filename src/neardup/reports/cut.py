@@ -151,11 +151,7 @@ def kept_key(row: Mapping[str, Any]) -> Key | None:
 
 
 def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
-    """Make the page of a cut.
-
-    ``texts`` are available texts of documents before the cut, and ``advice`` is the next step if
-    they are missing.
-    """
+    """Make the page of a cut."""
     summary, n = cut.summary, len(cut)
     documents = f"{summary['documents_cut']:,} of {counted(summary['documents_in'], 'document')}"
     stays = "a removed copy" if summary.get("keep") == "none" else "the copy that stays"

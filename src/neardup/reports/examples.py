@@ -23,10 +23,7 @@ _MOST_SEARCHED = 1_000
 
 @dataclass(frozen=True)
 class Document:
-    """A document of an example.
-
-    ``file`` and ``row`` are None if unknown, as in an index, ``text`` if it is not available.
-    """
+    """A document of an example, with its text if available."""
 
     id: str
     file: str | None

@@ -108,10 +108,7 @@ def _kind_of(column: Sequence[Cell]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A section with charts, tables, body and examples in order.
-
-    ``name`` is the id of its element. ``nothing`` is shown if all parts are empty.
-    """
+    """A section with charts, tables, body and examples in order."""
 
     name: str
     title: str

@@ -161,11 +161,7 @@ def read_pairs(
 def pairs_report(
     pairs: PairTable, chosen: Mapping[int, str], find: FindDocument, advice: str
 ) -> Report:
-    """Make the page of a table of pairs.
-
-    ``chosen`` are the titled examples. ``find`` finds their documents, and ``advice`` is the next
-    step if texts are missing.
-    """
+    """Make the page of a table of pairs."""
     summary, n = pairs.summary, len(pairs)
     is_search = "query_id" in pairs.rows.schema.names
     noun = "match" if is_search else "estimated pair" if pairs.is_estimate else "similar pair"

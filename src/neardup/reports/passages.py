@@ -132,10 +132,7 @@ class PassageTable:
 
 @dataclass(frozen=True)
 class DocumentPairs:
-    """Pairs of documents, with shared characters and best similarity.
-
-    ``shared`` is of the side that has more; ``groups`` has the pair of each passage.
-    """
+    """Pairs of documents, with shared characters and best similarity."""
 
     queries: Int64s
     docs: Int64s
@@ -176,10 +173,7 @@ def passage_report(
     texts: Mapping[int, FoundText],
     advice: str,
 ) -> Report:
-    """Make the page of shared passages.
-
-    ``texts`` are available documents by number, and ``advice`` is the next step without any.
-    """
+    """Make the page of shared passages."""
     pairs, n, summary = passages.pairs, len(passages), passages.summary
     chosen = passages.examples()
     examples = [

@@ -29,11 +29,7 @@ def review_report(
     documents: tuple[Rows, Rows] | None,
     advice: str,
 ) -> Report:
-    """Make the page for judging some pairs in order.
-
-    ``fields`` are columns of the ``documents`` of both sides; ``advice`` is the next step if a
-    document is missing.
-    """
+    """Make the page for judging some pairs in order."""
     stems = [stem for stem in pairs.stems if stem not in fields]
     names = [*stems, *fields]
     own = {"id_a", "id_b", "query_id", "doc_id", "similarity"}

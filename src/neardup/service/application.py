@@ -460,10 +460,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 def run(service: Service, options: ServeOptions, announce: Callable[[str], object]) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    ``announce`` receives the URL when the service listens.
-    """
+    """Serve until SIGINT or SIGTERM."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     _allow_open_files()
     server = make_server(service, options.host)

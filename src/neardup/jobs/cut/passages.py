@@ -263,11 +263,7 @@ class _Locate:
 def _margins_of(
     texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
 ) -> Int64s:
-    """Return the left and right margins of passages, each in the text ``which``.
-
-    ``places`` are the numbers of its first and end token, and of the first and end token of its
-    text.
-    """
+    """Return the left and right margins of passages, each in its text."""
     first, behind, text_first, text_behind = places
     is_first, is_last = first == text_first, behind == text_behind
     # Text up to the neighbouring tokens, or to the ends of the text.

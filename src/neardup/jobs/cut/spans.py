@@ -55,10 +55,7 @@ def join_spans(spans: CutSpans) -> tuple[Int64s, Int64s, Int64s]:
 def take_out(
     columns: tuple[str, ...], replacement: str, spans: Spans, block: RowBlock, rows: slice
 ) -> RowBlock:
-    """Cut spans from the texts of a block in ``columns``.
-
-    ``rows`` are the documents of the block; spans use the same document numbers.
-    """
+    """Cut spans from the texts of a block in ``columns``."""
     documents, starts, stops = join_spans(spans.of_documents(rows))
     if not len(documents):
         return block

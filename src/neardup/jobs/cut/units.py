@@ -111,10 +111,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
-    """Return the line end's length after whole lines, 0 elsewhere.
-
-    Spans start and end at these bytes of the named texts.
-    """
+    """Return the line end's length after whole lines, 0 elsewhere."""
     behind, stops = texts.offsets[documents] + ends, texts.offsets[documents + 1]
 
     def bytes_at(places: Int64s, are_there: Bools) -> Bytes:
@@ -236,10 +233,7 @@ def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: st
 
 
 class ExchangedSpans:
-    """Removed equal units as ``Spans``, in partitions of consecutive documents.
-
-    ``bounds`` are the first documents of the partitions, and the end of the last.
-    """
+    """Removed equal units as ``Spans``, in partitions of consecutive documents."""
 
     def __init__(self, workspace: Workspace, bounds: Int64s) -> None:
         self._shuffle = Shuffle(

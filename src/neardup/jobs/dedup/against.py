@@ -238,10 +238,7 @@ def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited)
 def find_known(
     index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
 ) -> Bools:
-    """Return a mask of documents already in the index.
-
-    Both id and tokens are equal. This happens if a run that had added them is repeated.
-    """
+    """Return a mask of documents that an earlier run has added."""
     are_known: Bools = np.zeros(len(own), np.bool_)
     ids = IdLookup(own)
     may_be = assignment.exact | (own.n_tokens == 0)

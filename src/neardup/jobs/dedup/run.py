@@ -81,11 +81,7 @@ if TYPE_CHECKING:
 
 
 class DedupJob:
-    """A deduplication with checked options, which resolves inputs on access.
-
-    ``resolve`` returns the sources of ``data`` and ``against`` by the options. An ``index`` takes
-    the place of ``against``, and defines the plan.
-    """
+    """A deduplication with checked options, which resolves inputs on access."""
 
     def __init__(
         self,

@@ -47,10 +47,7 @@ from neardup.stages.options import make_document_scheme, with_warning
 
 
 class _Insertions(NamedTuple):
-    """Uncommitted insertions into an index, and its write lock.
-
-    ``gone`` has tables of documents that were left out.
-    """
+    """Uncommitted insertions into an index, and its write lock."""
 
     base: OpenDocuments
     delta: Delta

@@ -50,10 +50,7 @@ class IndexPairs:
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
-    """Plan a join with all texts of an index, which defines the comparison.
-
-    The threshold defaults to the index's.
-    """
+    """Plan a join with all texts of an index, by its scheme and threshold."""
     options.check_no_preset()
     check_alike(options, scheme)
     threshold = scheme.measure_at(options.threshold).threshold

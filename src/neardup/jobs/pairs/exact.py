@@ -312,10 +312,7 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 @dataclass(frozen=True)
 class SetScheme:
-    """Scheme that makes sets of the tokens of documents.
-
-    They are weighted with ``weighted``. Without ``shingles``, documents are strings of the tokens.
-    """
+    """Scheme that makes sets, or strings, of the tokens of documents."""
 
     shingles: ShingleScheme | None
     weighted: WeightedScheme | None = None

@@ -185,10 +185,7 @@ def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None)
 
 
 class PairJob:
-    """Search for pairs by checked options, resolving inputs on access.
-
-    ``named`` is the value of ``against`` if it may name an index.
-    """
+    """Search for pairs by checked options, resolving inputs on access."""
 
     def __init__(
         self,

@@ -163,10 +163,7 @@ class Members:
     def cross(
         self, other: Members, pairs: ScoredPairs, n_at_once: int | None = None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Pair these members with ``other`` by pairs of their records.
-
-        Document pairs come in parts or all at once, each with the number of its record pair.
-        """
+        """Pair these members with ``other`` by pairs of their records."""
         widths = other.counts[pairs.right]
         n_each = self.counts[pairs.left] * widths
         ends = np.cumsum(n_each)
@@ -359,10 +356,7 @@ def collect_runs(
 
 @dataclass(frozen=True)
 class Matches:
-    """Pairs of documents in output order, with counts of filters.
-
-    ``runs`` as of ``PairRows``.
-    """
+    """Pairs of documents in output order, with counts of filters."""
 
     runs: Iterable[pa.RecordBatch]
     n_pairs: int
