@@ -62,10 +62,7 @@ class _Spool:
 
 
 def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied], list[str]]:
-    """Copy an archive's input members, and list the other members.
-
-    ``is_input`` judges the name of a member. Hidden members, links and devices are never inputs.
-    """
+    """Copy an archive's input members, and list the other members."""
     spool, limit, n_bytes = _Spool(), most_bytes(_stored_size(archive)), 0
     copies: dict[str, Path] = {}
     others: list[str] = []
@@ -78,7 +75,9 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
                 if number == MOST_MEMBERS:
                     message = f"the archive has more than {MOST_MEMBERS:,} members; {_UNPACK}"
                     raise InvalidInputError(message, path=archive)
-                name = _plain_name(written_name)
+                # Programs for Windows write backslashes. No system has a null in a name.
+                parts = written_name.replace("\0", "").replace("\\", "/").split("/")
+                name = "/".join(part for part in parts if part not in ("", ".", ".."))
                 if not name or any(part.startswith(".") for part in name.split("/")):
                     continue
                 if not (is_file and is_input(name)):
@@ -122,13 +121,6 @@ def _stored_size(archive: str) -> int:
             system, path = url_to_fs(archive)
             size = system.size(path)
     return size or 0
-
-
-def _plain_name(name: str) -> str:
-    """Return a name as a relative path below the archive."""
-    # Programs for Windows write backslashes. No system has a null in a name.
-    parts = name.replace("\0", "").replace("\\", "/").split("/")
-    return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
 def _zip_members(archive: str) -> Generator[_Member, None, None]:

@@ -29,11 +29,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ArrowSource:
 
 
 class ArrowSource(Source):
-    """A file or stream of record batches.
-
-    Rows count from 1. An output has the schema and metadata of its input and is of the same of the
-    two kinds; batches are made anew, buffers are not compressed.
-    """
+    """A file or stream of record batches, written as the same kind of file."""
 
     def __init__(self, location: str, name: str, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.location = self.origin = location

@@ -292,11 +292,7 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
 
 
 class TableBlock(RowBlock):
-    """Consecutive rows of a table.
-
-    ``first`` is the number of the first row, ``path`` None in memory, ``misread`` as in
-    ``parse_arrow``.
-    """
+    """Consecutive rows of a table from number ``first`` on."""
 
     def __init__(
         self, table: pa.Table, first: int, path: str | None = None, misread: Misread | None = None
@@ -484,10 +480,7 @@ def kind_of(value: Any) -> str:
 
 
 def as_text(value: Any) -> str | None:
-    """Return a value as text, None for null and NaN.
-
-    Equal numbers of different types have the same text.
-    """
+    """Return a value as text, the same for equal numbers, None for null and NaN."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float):

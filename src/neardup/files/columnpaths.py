@@ -27,10 +27,7 @@ MISSING = _Missing()
 
 
 def splits(name: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the splits of a name into column and rest.
-
-    The whole name comes first, with None as its rest, then the longest head.
-    """
+    """Yield a name's splits into column and rest, whole name and longest head first."""
     yield name, None
     dot = name.rfind(".")
     while dot > 0:
@@ -99,10 +96,7 @@ def leaves_of_schema(fields: Any) -> list[str]:
 
 
 def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return a table with nested values as named columns.
-
-    Unknown names are left out. Columns of structures share their memory.
-    """
+    """Return a table with the nested values of known names as columns."""
     for name in dict.fromkeys(names):
         path = path_in(table.schema, name)
         if path is not None and len(path) > 1:

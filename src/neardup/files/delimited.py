@@ -301,10 +301,7 @@ def _are_empty(batch: pa.RecordBatch) -> Mask:
 
 
 class _Utf8Stream(io.RawIOBase):
-    """A file after its header as UTF-8, with undecodable bytes as private characters.
-
-    ``last`` is text to append.
-    """
+    """A file after its header as UTF-8 with ``last``; undecodable bytes are private characters."""
 
     def __init__(self, stream: InputStream, codec: str, last: bytes) -> None:
         self._stream, self._last = stream, last

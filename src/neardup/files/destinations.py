@@ -352,10 +352,7 @@ def _clear(scratch: Path, target: Path) -> None:
 
 @contextmanager
 def _undoing(destination: RemoteDestination, undo: Callable[[], str]) -> Iterator[Destination]:
-    """Yield a destination; after an error abandon its files and ``undo``.
-
-    ``undo`` returns the fate of the output, which the error names.
-    """
+    """Yield a destination; after an error abandon its files and ``undo``."""
     try:
         yield destination
     except BaseException as error:
@@ -441,10 +438,7 @@ def _sizes(system: Any, folder: str) -> dict[str, int]:
 
 @contextmanager
 def _new_remote_folder(url: Url, *, overwrite: bool) -> Iterator[Destination]:
-    """Yield the folder for files, writing its marker on exit.
-
-    After an error the written files are removed, if they can be.
-    """
+    """Yield the folder for files, writing its marker on exit."""
     system, path = _check_remote(url, overwrite=overwrite)
     has_earlier = bool(_sizes(system, path))
 

@@ -68,10 +68,7 @@ def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
 
 
 def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
-    """Concatenate ids, with their common type.
-
-    Empty parts, and parts with bad rows alone, do not count.
-    """
+    """Concatenate ids that are not all null, with their common type."""
     kind = common_id_type(part.type for part in parts if part.null_count < len(part))
     cast = (
         pa.nulls(len(part), kind) if part.null_count == len(part) else part.cast(kind)
@@ -88,11 +85,7 @@ def as_text(ids: pa.Array) -> pa.Array:
 def check_unique(
     ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
 ) -> None:
-    """Raise if an id occurs twice, ignoring skipped rows' nulls.
-
-    ``ids`` are those of all documents, in parts, and read twice. ``place`` returns the file and row
-    of a document. Memory 8 bytes per id.
-    """
+    """Raise if an id occurs twice, reading ``ids`` twice, in 8 bytes per id."""
     parts = [hash_ids(as_text(part.drop_null())) for part in ids]
     hashes = np.concatenate([np.empty(0, np.uint64), *parts])
     hashes.sort()
@@ -121,10 +114,7 @@ def check_unique(
 
 
 class IdTable:
-    """Lookup of rows by id, a large string without nulls.
-
-    Memory 16 bytes a row; making it takes the time of sorting as many numbers.
-    """
+    """Lookup of rows by id, a large string without nulls, in 16 bytes a row."""
 
     def __init__(self, ids: pa.Array) -> None:
         hashes = hash_ids(ids)
@@ -308,10 +298,7 @@ class ReadingPass:
 
 
 def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None:
-    """Store extracted texts of some collections, extracting each row once.
-
-    Texts last as long as both the sources and the workspace.
-    """
+    """Store extracted texts of some collections, extracting each row once."""
     files = [file for sources in collections for source in sources for file in source.files]
     extracting = [file for file in files if file.extracts_text]
     if extracting:

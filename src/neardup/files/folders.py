@@ -90,10 +90,7 @@ SEPARATOR = "\n\n"
 
 
 class FolderSource(Source):
-    """Files of a folder, joined in this order to one document, row 1.
-
-    ``names`` are their paths below the folder, for places of passages.
-    """
+    """Files of a folder, joined in this order to one document, row 1."""
 
     is_one_row = True
     uncuttable = "the files of a folder"

@@ -27,11 +27,7 @@ logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 
 
 def page_text(data: bytes, options: InputOptions, header: str | None = None) -> str:
-    """Return the visible or the main text of a page of any encoding.
-
-    ``header`` is the label of its encoding that a server has sent with it. A page that is not text,
-    has no known encoding, or would take a parser minutes raises UnreadableFileError.
-    """
+    """Return the visible or main text of a page, or raise UnreadableFileError."""
     head = data[:HEAD_BYTES]
     if encoding_by_mark(head[:4]) is None:
         foreign = foreign_kind(head)
@@ -136,11 +132,7 @@ _DECLARED = re.compile(
 def decode_page(
     data: bytes, chosen: str | None, *, header: str | None = None, is_html: bool = True
 ) -> str:
-    """Return a page as text, without a byte-order mark.
-
-    Bytes that a named encoding lacks become U+FFFD, as in browsers. ``chosen`` is for pages that
-    name no encoding; without one they are UTF-8 or raise UnreadableFileError.
-    """
+    """Return a page as text, without a byte-order mark."""
     from resiliparse.parse.encoding import map_encoding_to_html5
 
     marked = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else encoding_by_mark(data[:4])

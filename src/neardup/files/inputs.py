@@ -292,11 +292,7 @@ def name_apart(
 def _files_of(
     path: str, options: InputOptions, opened: dict[str, tuple[list[Copied], list[str]]]
 ) -> tuple[list[str], list[str]]:
-    """Return the files of an argument, members of archives among them, and the ignored files.
-
-    A named file may have any ending; files of a folder need one of a known format, unless
-    ``options`` choose a format for all. ``opened`` has the members of archives by location.
-    """
+    """Return the input files of an argument, members of archives among them, and other files."""
     files: list[str] = []
     others: list[str] = []
     for location, is_named in sorted(set(_found(path))):
@@ -363,10 +359,7 @@ def _found(path: str) -> Iterator[tuple[str, bool]]:
 
 
 def _matches(pattern: str) -> Iterator[tuple[str, bool]]:
-    """Yield the files that match a pattern, and those of matching folders.
-
-    Folders behind links are left out, unless the part without wildcards names them.
-    """
+    """Yield the files that match a pattern, and those of matching folders."""
     matches = glob.glob(pattern, recursive=True)
     if not matches:
         message = f"no file matches the pattern {pattern!r}"
@@ -470,10 +463,7 @@ def _found_at_url(url: str) -> Iterator[tuple[str, bool]]:
 def written_document(
     path: str, name: str, documents: Iterable[str], options: InputOptions
 ) -> Source:
-    """Return the source of a written file or folder document.
-
-    ``documents`` are the names of all written documents, some perhaps within the folder.
-    """
+    """Return the source of one of the written files or folder documents."""
     found = sorted(location for location, _ in _found(path))
     if found == [path]:
         return file_source(path, name, options)

@@ -179,10 +179,7 @@ def _cast(numbers: pa.Array, kinds: Sequence[pa.DataType]) -> pa.Array:
 
 
 def load_object(raw_row: bytes, *, errors: str = "strict", advice: str = "") -> dict[str, Any]:
-    """Read one object with the standard library, or raise BadRowError.
-
-    ``errors`` is the treatment of bytes that are not UTF-8, as for ``bytes.decode``.
-    """
+    """Read one object with the standard library, or raise BadRowError."""
     try:
         row = json.loads(raw_row.rstrip(JSON_SPACE).decode(errors=errors))
         if isinstance(row, dict):
@@ -433,11 +430,7 @@ _LINE_BREAK = re.compile(rb"[ \t]*[\r\n]\s*")
 
 
 class JsonBlock(RawBlock):
-    """Rows of JSON objects.
-
-    ``advice`` is a remedy for other values, as ``parse_objects`` takes it. With ``are_lines`` each
-    row has its line end.
-    """
+    """Rows of JSON objects, each with its line end if they ``are_lines``."""
 
     advice: str | None = None
     are_lines: bool = True
@@ -535,10 +528,7 @@ def _fields_of(row: Mapping[str, Any]) -> list[pa.Field]:
 
 
 class JsonLinesSource(JsonSource):
-    """A file with JSON objects on lines, ignoring blank lines.
-
-    ``advice`` is a remedy for a malformed row.
-    """
+    """A file with JSON objects on lines, ignoring blank lines."""
 
     def __init__(
         self,

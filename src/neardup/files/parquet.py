@@ -50,12 +50,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ParquetSource:
 
 
 class ParquetSource(Source):
-    """A Parquet file with rows counted from 1.
-
-    An output has the schema and the metadata of its input. Row groups are made anew.
-
-    A block holds about ``block_bytes``, as they are encoded in the file.
-    """
+    """A Parquet file with rows counted from 1, written with its schema and metadata."""
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.location = self.origin = location
@@ -105,11 +100,6 @@ class ParquetSource(Source):
         bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
         size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
         return _RowGroup(self, index, size).blocks(number)
-
-    @property
-    def known_rows(self) -> int:
-        """The number of rows, from the end of the file."""
-        return int(self.metadata.num_rows)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""

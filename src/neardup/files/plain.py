@@ -270,11 +270,7 @@ def extract_texts(
     kept: ExtractedTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
-    """Return the texts of rows, without bad rows.
-
-    ``problems`` records bad rows. ``kept`` has texts that an earlier pass has read, and gets the
-    new ones, by ``block``, a key among those of all sources.
-    """
+    """Return the texts of rows without bad rows, some ``kept`` by an earlier pass."""
     numbers = problems.numbers.tolist()
     known = {} if kept is None else kept.take(block, numbers)
     texts: list[bytes] = []
@@ -305,13 +301,7 @@ def extract_texts(
 
 
 class ExtractedFileSource(_OneColumnSource):
-    """Extracted text of one file, row 1 even if empty.
-
-    A file that cannot be read is a bad row.
-
-    ``kind`` describes the file, such as ``an HTML page``. Of a file longer than ``MAX_FILE_BYTES``
-    no more is read.
-    """
+    """Extracted text of one file, row 1 even if empty, a bad row if it cannot be read."""
 
     is_one_row = extracts_text = True
 

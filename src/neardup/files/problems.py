@@ -94,10 +94,7 @@ def encoding_advice(data: bytes) -> str:
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
-    """Describe the first byte outside an encoding, with any remedy.
-
-    For bytes that begin like another kind of file, that kind is named instead.
-    """
+    """Describe the first byte outside an encoding, or another kind of file, with any remedy."""
     if codec == "utf-8":
         foreign = foreign_kind(error.object[:HEAD_BYTES])
         return foreign or not_utf8(error, where) + encoding_advice(error.object)

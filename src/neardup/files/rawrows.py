@@ -206,10 +206,7 @@ The second argument is true for the last piece of the file.
 
 
 def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
-    """Cut at newlines, leaving out lines of white space.
-
-    A row includes its newline. Every line has a number. White space is that of ``bytes.isspace``.
-    """
+    """Cut after newlines, leaving out but counting lines of white space."""
     array = np.frombuffer(data, np.uint8)
     ends: Int64s = np.flatnonzero(array == _NEWLINE) + 1
     if final and len(data) and array[-1] != _NEWLINE:
@@ -243,10 +240,7 @@ def line_ends(raw: RawRows) -> Int64s:
 
 
 class RawBlock(RowBlock):
-    """Rows of one piece of a file, with their bytes.
-
-    A format is a subclass that reads rows in UTF-8.
-    """
+    """Rows of one piece of a file with their bytes, read by subclasses in UTF-8."""
 
     def __init__(self, path: str, raw: RawRows, codec: str = "utf-8") -> None:
         self.path, self.codec = path, codec
@@ -316,11 +310,7 @@ class RawBlock(RowBlock):
 
 
 class RawSource(Source):
-    """A file whose rows are ranges of its bytes.
-
-    The last suffix of ``name`` is the compression; ``encoding`` is a name of Python, None for
-    UTF-8.
-    """
+    """A file whose rows are ranges of its bytes."""
 
     def __init__(
         self,

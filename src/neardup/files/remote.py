@@ -148,10 +148,7 @@ class RemoteFile:
 
 
 class RemoteDestination(Destination):
-    """A path of a remote file system, with its name for users.
-
-    ``files`` gets all files that this process creates there and below.
-    """
+    """A remote path with its name for users, and the ``files`` created there."""
 
     def __init__(
         self, system: Any, path: str, url: str, files: list[RemoteFile] | None = None

@@ -135,11 +135,7 @@ class BadRowError(Exception):
 
 
 class Problems:
-    """The bad rows of one call of ``parse``.
-
-    ``numbers`` are those of the parsed rows in their file, and ``bad`` marks the bad ones so far.
-    With ``skip_bad`` bad rows are collected; else the first is an error.
-    """
+    """The bad rows of one call of ``parse``: collected with ``skip_bad``, else raised."""
 
     def __init__(self, numbers: Int64s, path: str | None, skip_bad: bool) -> None:
         self.numbers, self._path, self._skip_bad = numbers, path, skip_bad

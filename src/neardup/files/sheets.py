@@ -181,10 +181,7 @@ def _value(cell: Any) -> Value:
 
 
 class _SheetBlock(TableBlock):
-    """Rows of a sheet, with empty cells as empty texts.
-
-    Numbers in a column of texts are text.
-    """
+    """Rows of a sheet, with empty cells and numbers among texts as texts."""
 
     def _with_texts(self, names: Sequence[str], *, are_filled: bool) -> Self:
         table = self._columns(None)

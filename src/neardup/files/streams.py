@@ -137,11 +137,7 @@ class NamedFile:
 
 
 class Copied(str):
-    """A location shown by name but opened at its local copy.
-
-    It is standard input, or a member of an archive. ``keeper`` keeps the copy as long as it is
-    referenced; pickles lack it.
-    """
+    """A location shown by name but opened at its local copy, as long as ``keeper`` keeps it."""
 
     copy: Path
     archive: str | None
@@ -259,7 +255,7 @@ class OutputStream:
             for part in parts:
                 view = memoryview(part)
                 if self._compression is None:
-                    self._append(view)
+                    self._raw.write(view)
                     continue
                 while len(view) >= self._missing:
                     self._piece.append(view[: self._missing])
@@ -274,14 +270,11 @@ class OutputStream:
         piece, self._piece, self._missing = self._piece, [], self._size
         self._n_pieces += 1
         for packed in self._packed.add(piece):
-            self._append(packed)
+            self._raw.write(packed)
 
     def _compress(self, piece: list[memoryview]) -> Buffer:
         assert self._compression is not None
         return compress(b"".join(piece), self._compression)
-
-    def _append(self, data: Buffer) -> None:
-        self._raw.write(data)
 
     def close(self) -> None:
         """Complete the file, unless it is closed or failed."""
@@ -298,7 +291,7 @@ class OutputStream:
             if self._compression and (self._missing < self._size or not self._n_pieces):
                 self._hand_over()
             for packed in self._packed.rest():
-                self._append(packed)
+                self._raw.write(packed)
 
     def __enter__(self) -> Self:
         return self

@@ -313,7 +313,11 @@ def _table_lines(block: RowBlock, path: str) -> bytes:
 
 
 def _lines(table: pa.Table) -> list[str]:
-    return [_line(row) for row in _with_dates_as_text(table).to_pylist()]
+    # Python's own date types have no nanoseconds, Arrow's text has.
+    for index, field in enumerate(table.schema):
+        if pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type):
+            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+    return [_line(row) for row in table.to_pylist()]
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -323,14 +327,6 @@ def _line(row: dict[str, Any]) -> str:
         row = _without_nan(row)
         text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
     return text + "\n"
-
-
-def _with_dates_as_text(table: pa.Table) -> pa.Table:
-    # Python's own date types have no nanoseconds, Arrow's text has.
-    for index, field in enumerate(table.schema):
-        if pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type):
-            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
-    return table
 
 
 def _to_json(value: Any) -> str:

@@ -128,11 +128,7 @@ def write_table(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write a table to a file that appears when complete.
-
-    Every page of a Parquet file has a checksum. Rows from a reader are written in batches; the file
-    does not depend on their sizes.
-    """
+    """Write a table to a file that appears when complete."""
     check_table_file(target, overwrite=overwrite)
     written_as = _format_of(target)
 
@@ -154,11 +150,7 @@ def write_table(
 def write_parquet(
     batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, destination: Destination
 ) -> str:
-    """Write rows to a file, and return its SHA-256 in hex.
-
-    A column of dictionary type is written as its values, because dictionaries differ from batch to
-    batch. The destination should be in a folder that is not yet in place.
-    """
+    """Write rows to a file of a new folder, and return its SHA-256 in hex."""
     # Tables as text do not load the Parquet writer.
     from neardup.files.writers import TableWriter
 
@@ -172,10 +164,7 @@ def write_parquet(
 def _row_groups(
     batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema
 ) -> Iterator[pa.Table]:
-    """Yield the rows in groups, the last one perhaps shorter.
-
-    A table without rows is one group without rows.
-    """
+    """Yield the rows in groups, at least one even without rows."""
     waiting = [schema.empty_table()]
     n_waiting, is_first = 0, True
     for batch in batches:
@@ -192,15 +181,12 @@ def _row_groups(
 
 
 def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Concatenate tables, each column in one piece.
-
-    Parquet's pages end where a column's pieces do.
-    """
+    """Concatenate tables, each column in one piece, as Parquet's pages end with pieces."""
     return pa.concat_tables(tables).cast(_without_dictionaries(schema)).combine_chunks()
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with value types in place of dictionaries."""
+    """Return a schema with value types for dictionaries, as these differ from batch to batch."""
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in schema
@@ -219,7 +205,8 @@ def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     A float always has a point, an exponent, or letters: ``1.0``. Readers that infer a column's type
     from its first rows then infer floats.
     """
-    _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
+    names = ['"' + name.replace('"', '""') + '"' for name in table.schema.names]
+    _put(stream, ",".join(names) + "\n")
     for batch in _batches_of(table):
         line: list[pa.Array | str] = []
         for column in batch.columns:
@@ -242,10 +229,7 @@ def _batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBat
 
 
 def _put(stream: BinaryIO, text: str | pa.Array) -> None:
-    """Write one or several texts completely, in order.
-
-    An unbuffered stream may write only a part of the data per call.
-    """
+    """Write texts completely, also where a call may write only a part."""
     if isinstance(text, str):
         rest = memoryview(text.encode())
     else:
@@ -282,19 +266,11 @@ def _joined(*parts: pa.Array | str) -> pa.Array:
     )
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 # Spreadsheets, whose cells are texts and numbers and never formulas.
 
 
 def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and rows.
-
-    A text longer than a cell is cut, with a note at its end. Whole numbers of more than 15 digits
-    and floats that are not finite become text.
-    """
+    """Write a header and rows, noting where a text is cut."""
     from neardup.files.spreadsheet import CELL_UNITS, Spreadsheet, start_of, units_of
 
     def cell(value: object) -> object:
@@ -369,10 +345,7 @@ class TableRows:
         return pa.concat_tables([empty, *self.batches(*names)]).combine_chunks()
 
     def take(self, places: Int64s, *names: str) -> pa.Table:
-        """Return rows by their places, in any order, repeats allowed.
-
-        Only the blocks with these rows are read. Each place must have a row.
-        """
+        """Return rows by their places, in any order, reading only their blocks."""
         wanted, inverse = np.unique(np.asarray(places, np.int64), return_inverse=True)
         schema = pa.schema([self.schema.field(name) for name in names or self.schema.names])
         parts, start = [schema.empty_table()], 0
@@ -529,10 +502,7 @@ def _load(folder: str) -> dict[str, Any]:
 
 
 def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
-    """Find the sources of tables, as ``resolve_inputs`` does for documents.
-
-    A table in an output folder is compared with its digest in the summary there.
-    """
+    """Find the sources of tables, checking those of output folders by digest."""
     try:
         inputs = resolve_inputs(data, options or InputOptions())
     except MissingExtraError as error:

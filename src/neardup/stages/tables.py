@@ -109,7 +109,7 @@ def open_written(path: str) -> TableRows:
 
 
 def _rows_of(source: ParquetSource) -> TableRows:
-    return TableRows(source.schema().remove_metadata(), source.known_rows, source.blocks)
+    return TableRows(source.schema().remove_metadata(), source.metadata.num_rows, source.blocks)
 
 
 def an_id_of_others(rows: TableRows) -> str:
