@@ -247,7 +247,9 @@ def _as_click(entry: Option) -> click.Option:
         settings["default"] = None
     elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
-    text = f"{entry.help} {entry.more}".rstrip() + _default_of(entry)
+    text = f"{entry.help} {entry.more}".rstrip()
+    if entry.shown_default:
+        text += f"  [default: {entry.shown_default}]"
     return click.Option(
         [*flags, entry.name],
         required=entry.is_required,
@@ -255,10 +257,6 @@ def _as_click(entry: Option) -> click.Option:
         help=text,
         **settings,
     )
-
-
-def _default_of(entry: Option) -> str:
-    return f"  [default: {entry.shown_default}]" if entry.shown_default else ""
 
 
 def _off(entry: Option) -> str:

@@ -121,7 +121,13 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         result: Any
         if is_of_documents:
             result = search_documents(engine, shared, sources, options)
-            lines = _report_documents(result.summary)
+            found = result.summary
+            lines = [
+                f"{counted(found['matches'], 'document')} {_for_queries(found)}, "
+                f"{found['measure']} {found['threshold']:g} or more",
+                "a document at the threshold is found with probability "
+                f"{found['predicted_recall']:.4f}",
+            ]
         else:
             result = search_passages(engine, shared, sources, options)
             lines = [
@@ -135,11 +141,3 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
 def _for_queries(summary: Mapping[str, Any]) -> str:
     queries = counted(summary["queries"], "query", "queries")
     return f"for {summary['found_queries']:,} of {queries}"
-
-
-def _report_documents(summary: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{counted(summary['matches'], 'document')} {_for_queries(summary)}, {summary['measure']} "
-        f"{summary['threshold']:g} or more",
-        f"a document at the threshold is found with probability {summary['predicted_recall']:.4f}",
-    ]

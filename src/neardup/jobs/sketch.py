@@ -45,12 +45,6 @@ from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Texts
 
 
-def sketch_sources(sources: Sequence[Source], options: SketchOptions, runner: Runner) -> Sketches:
-    """Sketch all documents of sources."""
-    rows, summary = _sketch(sources, options, IN_MEMORY, runner)
-    return Sketches(*kinds.from_arrow(rows.read_all()), summary)
-
-
 def write_sketches(
     sources: Sequence[Source],
     options: SketchOptions,
@@ -230,5 +224,6 @@ def sketch(
     make_maker(options)
     with open_runner(run) as runner:
         sources = rows_where(resolve_inputs(data, options), options.where)
-        sketches = sketch_sources(sources, options, runner)
+        rows, summary = _sketch(sources, options, IN_MEMORY, runner)
+        sketches = Sketches(*kinds.from_arrow(rows.read_all()), summary)
     return with_warning(sketches)

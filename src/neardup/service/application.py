@@ -183,9 +183,9 @@ class Service:
         elif operation.path == "/health":
             value = work()
         else:
-            ask = partial(_check_time, time.monotonic() + self.seconds)
+            end = time.monotonic() + self.seconds
             value = await to_thread.run_sync(
-                _call_asking, ask, work, abandon_on_cancel=True, limiter=self._readers
+                _call_until, end, work, abandon_on_cancel=True, limiter=self._readers
             )
         return Response(msgspec.json.encode(value), media_type=JSON)
 
@@ -207,15 +207,15 @@ def _check_write(served: ServedIndex, grant: Grant) -> None:
         raise Problem(403, message)
 
 
-def _call_asking(ask: Callable[[], None], work: Callable[[], Any]) -> Any:
+def _call_until(end: float, work: Callable[[], Any]) -> Any:
     """Call a function whose loops check the remaining time."""
-    with asking(ask):
+
+    def check() -> None:
+        if time.monotonic() > end:
+            raise TimeoutError
+
+    with asking(check):
         return work()
-
-
-def _check_time(end: float) -> None:
-    if time.monotonic() > end:
-        raise TimeoutError
 
 
 def _parameters(request: Request, asked: type) -> Any:

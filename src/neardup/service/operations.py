@@ -79,11 +79,10 @@ class Operation:
 
 
 def _list_indexes(indexes: Sequence[ServedIndex], _: None) -> m.Contents:
-    entries = []
-    for served in indexes:
-        n_documents = 0 if served.trouble else len(served.index)
-        entry = m.IndexEntry(served.name, served.kind, n_documents, served.is_writable)
-        entries.append(entry)
+    entries = [
+        m.IndexEntry(s.name, s.kind, 0 if s.trouble else len(s.index), s.is_writable)
+        for s in indexes
+    ]
     return m.Contents(__version__, entries)
 
 
@@ -134,14 +133,10 @@ def _insert_if_new(served: ServedIndex, asked: m.NewIfNew) -> m.InsertedIfNew:
 
 
 def _replace(served: ServedIndex, asked: m.NewDocument) -> m.Removed:
-    if served.kind == "documents":
-        columns = _columns(asked.columns)
-        result = served.index.replace(asked.id, asked.text, **columns)
-    elif asked.columns:
+    if asked.columns and served.kind != "documents":
         message = "an index of passages takes a text without columns"
         raise InvalidParameterError(message)
-    else:
-        result = served.index.replace(asked.id, asked.text)
+    result = served.index.replace(asked.id, asked.text, **_columns(asked.columns))
     return _removed(result.summary)
 
 

@@ -124,7 +124,7 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     if wrong := sorted(unknown & options.keys()):
         message = f"{wrong[0]} has no effect in an index of {kind}; leave it out"
         raise InvalidParameterError(message)
-    rows, read = _rows(asked.queries), _reading(asked.queries)
+    rows, read = _rows(asked.queries)
     result = index.search(rows, **options, read=read, run=_ONE_THREAD)
     return _answer(result.table, result.summary, asked.limit, media)
 
@@ -132,7 +132,7 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
 def align_texts(asked: m.Alignment, folder: Path, tokenizer: Any, media: str) -> bytes:
     """Return the passages that texts share with an index."""
     options = _given(asked, "documents", "limit")
-    rows, read = _rows(asked.documents), _reading(asked.documents)
+    rows, read = _rows(asked.documents)
     index = open_once(folder, tokenizer)
     result = align(rows, index, **options, read=read, run=_ONE_THREAD)
     return _answer(result.table, result.summary, asked.limit, media)
@@ -156,18 +156,15 @@ def _given(asked: msgspec.Struct, *without: str) -> dict[str, Any]:
     }
 
 
-def _rows(texts: list[str | m.NamedText]) -> list[Any]:
-    """Return texts for an index, with missing ids numbered."""
+def _rows(texts: list[str | m.NamedText]) -> tuple[list[Any], ReadOptions | None]:
+    """Return texts for an index, with missing ids numbered, and how to read them."""
     if all(isinstance(text, str) for text in texts):
-        return texts
-    return [
+        return texts, None
+    rows = [
         {"id": number, "text": text} if isinstance(text, str) else msgspec.to_builtins(text)
         for number, text in enumerate(texts)
     ]
-
-
-def _reading(texts: list[str | m.NamedText]) -> ReadOptions | None:
-    return None if all(isinstance(text, str) for text in texts) else ReadOptions(id_column="id")
+    return rows, ReadOptions(id_column="id")
 
 
 def _answer(table: pa.Table, summary: Mapping[str, Any], limit: int | None, media: str) -> bytes:

@@ -177,16 +177,11 @@ def deduplicate_sources(
 _BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
 
 
-def _count_elements(contents: DedupContents, plan: DedupPlan) -> int:
-    """Count the shingles of all contents, repeats included."""
-    n_tokens = contents.n_tokens_of(np.flatnonzero(contents.is_content))
-    return int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
-
-
 def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
     """Check that an exact join of contents fits in memory."""
     of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
-    needed = of_element * _count_elements(contents, plan)
+    n_tokens = contents.n_tokens_of(np.flatnonzero(contents.is_content))
+    needed = of_element * int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
     if not workspace.fits(needed, 1.0):
         what = "audit" if option == "audit" else f"{option} exact"
         remedy = "leave it out" if option == "audit" else f"choose {option} minhash"

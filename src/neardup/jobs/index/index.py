@@ -247,6 +247,11 @@ def add(
         added: Addition = handle.add(sources, how, runner)
         note(documents=added.n_documents, tokens=added.n_tokens)
     of_passages = handle.kind == "passages"
+    hints: list[dict[str, str]] = []
+    if added.was_empty and of_passages:
+        hints = hints_of_letters(added.scheme.shingles, sources, added.columns)
+    elif added.was_empty:
+        hints = hints_of_short(added.n_documents, added.n_short, added.scheme.shingles)
     denied = {"denied": [each._asdict() for each in added.denied]}
     summary = {
         "documents": added.n_documents,
@@ -258,16 +263,9 @@ def add(
         **describe_filtered(sources),
         **(denied if added.denied else {}),
         "passed_over": passed_over(sources),
-        "hints": _hints(handle.kind, added, sources) if added.was_empty else [],
+        "hints": hints,
         "seconds": round(time.perf_counter() - start, 3),
     }
     n_short = added.n_short if of_passages else None
     counts = added.n_documents, added.n_tokens, added.n_empty, n_short
     return AdditionResult(*counts, added.skipped, added.denied, summary)
-
-
-def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, str]]:
-    shingles = added.scheme.shingles
-    if kind == "documents":
-        return hints_of_short(added.n_documents, added.n_short, shingles)
-    return hints_of_letters(shingles, sources, added.columns)

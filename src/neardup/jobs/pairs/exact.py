@@ -56,12 +56,6 @@ from neardup.text.weighting import WeightedScheme, digest_weighted_sets, weighte
 _JOIN_SHARE = 0.8
 
 
-def blocks_for(slots: int) -> int:
-    """Return the fewest blocks, at least two, for ``slots`` units."""
-    # Units of k blocks: pairs, and a single one if k is odd.
-    return next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= slots)
-
-
 class Unit(NamedTuple):
     """One or two blocks joined together, with themselves unless ``are_apart``."""
 
@@ -102,7 +96,9 @@ class RecordBlocks:
         n_empty = int(np.count_nonzero(records.extents == 0))
         order: Int32s = by_class[n_empty:].astype(np.int32)
         room, at_once = engine.limits.group_bytes, engine.limits.groups_at_once
-        least = 1 if at_once == 1 else blocks_for(at_once)
+        # Units of k blocks occupy all tasks: pairs, and a single one if k is odd.
+        enough = (k for k in count(2) if k * (k - 1) // 2 + k % 2 >= at_once)
+        least = 1 if at_once == 1 else next(enough)
 
         def cut() -> dict[str, Int64s]:
             return {"bounds": _cut(sizes[order], costs, n_distinct, room, least)}
@@ -381,7 +377,8 @@ class SetScheme:
             wanted = np.flatnonzero(documents[places] == found)
             places = places[wanted]
             for name, target in columns.items():
-                starts, values = _lists_of(batch, name)
+                column = batch.column(name)
+                starts, values = column.offsets.to_numpy(), column.values.to_numpy()
                 shingles.copy_sets(values, starts[wanted], sizes[places], target, offsets[places])
 
         for _ in map(add, rows) if runner is None else runner.map(add, rows):
@@ -464,12 +461,6 @@ def extents_of(rows: pa.RecordBatch) -> Int64s:
         return sizes_of(rows)
     extents: Int64s = rows["extent"].to_numpy()
     return extents
-
-
-def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
-    """Return the bounds of each document's list, and all values."""
-    column = batch.column(name)
-    return column.offsets.to_numpy(), column.values.to_numpy()
 
 
 def digest_compared(compared: Compared) -> Uint64s:

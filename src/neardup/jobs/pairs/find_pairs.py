@@ -66,7 +66,7 @@ from neardup.reading.sign import (
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.options import hints_of_short, to_be_counted, with_warning
+from neardup.stages.options import hints_of_short, other_columns_of, to_be_counted, with_warning
 from neardup.tables import Bools, Int64s, Uint64s
 
 _log = getLogger(__name__)
@@ -280,7 +280,7 @@ def find_pairs_in_sources(
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
     if right is not None:
-        collections.append((right, plan.reading_of_other))
+        collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
     keep_extracted(workspace, *(sources for sources, _ in collections))
     names = plan.options.shown_columns
     there = list[tuple[str, ...]]()
@@ -448,10 +448,13 @@ def summarise_pairs(
     """Return the ``--json`` output of a run."""
     options = plan.options
     other = catalogues[1].columns if len(catalogues) > 1 else NO_COLUMNS
+    n_short = 0
+    if plan.of_sets is not None:
+        n_short = sum(each.count_short(plan.reading.shingles.ngram) for each in catalogues)
     summary: dict[str, Any] = {
         "documents": [int(catalogue.is_document.sum()) for catalogue in catalogues],
         "empty_documents": sum(catalogue.count_empty() for catalogue in catalogues),
-        "short_documents": _count_short(catalogues, plan),
+        "short_documents": n_short,
         "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
         **describe_ids(catalogues[0].columns, other),
         **describe_skipped([row for catalogue in catalogues for row in catalogue.skipped]),
@@ -498,11 +501,3 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
     if plan.reading.minhash:
         scheme |= plan.reading.minhash.describe()
     return scheme
-
-
-def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
-    """Count the documents with fewer tokens than one shingle."""
-    if plan.of_sets is None:
-        return 0
-    ngram = plan.reading.shingles.ngram
-    return sum(catalogue.count_short(ngram) for catalogue in catalogues)

@@ -14,7 +14,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import WeightedMinHashScheme
-from neardup.stages.options import choose_bands, other_columns_of, reading_plan, weights_for
+from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 _DEFAULT_THRESHOLD = "0.8"
 
@@ -43,11 +43,6 @@ class PairPlan:
         """The measure if it is one of sets, None for edit distances."""
         return self.measure if isinstance(self.measure, Measure) else None
 
-    @property
-    def reading_of_other(self) -> ReadingPlan:
-        """Plan of reading the other collection."""
-        return self.reading.for_other(other_columns_of(self.options))
-
 
 def plan_pairs(options: PairOptions, *, has_other: bool) -> PairPlan:
     """Check options together, given whether there is another collection."""
@@ -63,10 +58,15 @@ def _plan(options: PairOptions) -> PairPlan:
     _check_exclusive(options, kind)
     _check_effects(options, kind)
     algorithm = options.algorithm or DEFAULT_ALGORITHM
+    threshold = _DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     if kind is None:
-        strings = _read_strings(options)
-        return PairPlan(options, _edit_threshold(options), algorithm, None, strings)
-    measure = kind.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold)
+        strings = reading_plan(options.with_tokenizer("characters"))
+        strings = replace(strings, blocking=options.blocking_columns)
+        limit = EditThreshold(options.max_distance)
+        if options.max_distance is None:
+            limit = EditThreshold(None, exact_fraction("threshold", threshold))
+        return PairPlan(options, limit, algorithm, None, strings)
+    measure = kind.parse(threshold)
     weighted = weights_for(options, measure)
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
@@ -78,19 +78,6 @@ def _plan(options: PairOptions) -> PairPlan:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
         reading = replace(reading, banding=banding, minhash=minhash)
     return PairPlan(options, measure, algorithm, banding, reading)
-
-
-def _edit_threshold(options: PairOptions) -> EditThreshold:
-    if options.max_distance is not None:
-        return EditThreshold(options.max_distance)
-    threshold = _DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    return EditThreshold(None, exact_fraction("threshold", threshold))
-
-
-def _read_strings(options: PairOptions) -> ReadingPlan:
-    """Read texts as characters, except for another tokenizer."""
-    reading = reading_plan(options.with_tokenizer("characters"))
-    return replace(reading, blocking=options.blocking_columns)
 
 
 def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
