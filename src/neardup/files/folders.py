@@ -184,7 +184,7 @@ class _FolderBlock(RowBlock):
         if problems.bad.any():
             return problems.with_bad_rows(ParsedRows(pa.array([], pa.large_string())))
         texts = [row.text[0].as_py() for row in rows]
-        starts = _starts(texts)
+        starts = accumulate((len(text) + len(SEPARATOR) for text in texts[:-1]), initial=0)
         files = [
             {"start": start, "name": name} for start, name in zip(starts, self._names, strict=True)
         ]
@@ -200,8 +200,3 @@ class _FolderBlock(RowBlock):
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Raise, as a job refuses to cut folders."""
         raise NotImplementedError
-
-
-def _starts(texts: Sequence[str]) -> list[int]:
-    """Return the start of each text in the joined text."""
-    return list(accumulate((len(text) + len(SEPARATOR) for text in texts[:-1]), initial=0))

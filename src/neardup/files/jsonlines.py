@@ -287,7 +287,9 @@ def parse_objects(
     found = JsonValues.find(raw, columns.names)
     refused = ~_are_usable(found, columns)
     if advice is None:
-        advice = "" if skip_bad or not refused.any() else _other_format(raw)
+        advice = ""
+        if not skip_bad and refused.any() and raw.numbers[0] == 1 and is_utf8(raw[0]):
+            advice = _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
     try:
         rows, reasons = _columns_of(raw, found, refused, columns, advice)
     except pa.ArrowInvalid:
@@ -416,13 +418,6 @@ _OTHER_FORMATS = {
     b"[": "; input_format json (--input-format json) reads an array of objects",
 }
 _TEXT = "; input_format text (--input-format text) reads a file as text"
-
-
-def _other_format(raw: RawRows) -> str:
-    """Suggest another format if a file's first row is not an object."""
-    if raw.numbers[0] != 1 or not is_utf8(raw[0]):
-        return ""
-    return _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
 
 
 # A newline in valid JSON is never inside a string, nor are the spaces that touch it.

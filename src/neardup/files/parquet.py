@@ -88,18 +88,14 @@ class ParquetSource(Source):
         """Divide the row groups, reading only metadata."""
         number = 1
         for index in range(self.metadata.num_row_groups):
-            for block in self._blocks_of(index, number):
+            group = self.metadata.row_group(index)
+            bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
+            size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
+            for block in _RowGroup(self, index, size).blocks(number):
                 # Row groups record their decompressed size, and not their end.
                 block.end = (self.size or 0) * int(block.numbers[-1]) // self.metadata.num_rows
                 yield block
-            number += self.metadata.row_group(index).num_rows
-
-    def _blocks_of(self, index: int, number: int) -> Iterator[RowBlock]:
-        """Divide a row group whose first row has a number."""
-        group = self.metadata.row_group(index)
-        bytes_per_row = max(1, group.total_byte_size // max(1, group.num_rows))
-        size = min(max(self._block_bytes // bytes_per_row, _MIN_ROWS), _MAX_ROWS)
-        return _RowGroup(self, index, size).blocks(number)
+            number += group.num_rows
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
