@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,19 +34,6 @@ _OF_JOINS = ("top", "max_distance", "blocking", "columns", "one_to_one")
 
 # Bytes of a file of pairs.
 _FILE_BYTES = 64_000_000
-
-
-@dataclass
-class IndexPairs:
-    """Pairs in runs, possibly in files, with their id types."""
-
-    runs: Iterable[pa.RecordBatch]
-    schema: pa.Schema
-
-    def reader(self) -> pa.RecordBatchReader:
-        """Return the rows of all runs."""
-        rows = (run.cast(self.schema) for run in self.runs)
-        return pa.RecordBatchReader.from_batches(self.schema, rows)
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
@@ -125,7 +112,11 @@ def find_pairs_in_index(
         "hints": [],
     }
     schema = _schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
-    return PairResult(IndexPairs(runs, schema).reader, found_counts, summary)
+
+    def read() -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(schema, (run.cast(schema) for run in runs))
+
+    return PairResult(read, found_counts, summary)
 
 
 def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:

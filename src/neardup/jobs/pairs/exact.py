@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, count
 from typing import Any, NamedTuple
 
@@ -218,29 +219,22 @@ class UnitSets:
         return found, keys
 
 
-class UnitJoin(NamedTuple):
-    """Join of a unit's records, with ``sides`` of all records."""
-
-    sets: UnitSets
-    join: Join
-    sides: Bytes | None
-    limit: int | None
-
-    def run(self, unit: Group) -> Iterator[Given]:
-        """Yield the counts of the filters and the ascending pairs."""
-        known = unit.known
-        records = known["record"].to_numpy()
-        sides = None if self.sides is None else self.sides[records]
-        if "part" in known.schema.names:
-            sides = known["part"].to_numpy() | (np.uint8(BOTH) if sides is None else sides)
-        sets, keys = self.sets.read(unit)
-        pairs, counts = self.join.of(sets, keys).run(sides, self.limit, unit.runner)
-        columns = {
-            "left": records[pairs.left],
-            "right": records[pairs.right],
-            "score": pairs.scores,
-        }
-        yield list(vars(counts).values()), pa.RecordBatch.from_pydict(columns)
+def _join_unit(
+    sets: UnitSets, join: Join, of_all: Bytes | None, limit: int | None, unit: Group
+) -> Iterator[Given]:
+    """Yield a unit's filter counts and ascending pairs, given the sides of all records."""
+    known = unit.known
+    records = known["record"].to_numpy()
+    sides = None if of_all is None else of_all[records]
+    if "part" in known.schema.names:
+        sides = known["part"].to_numpy() | (np.uint8(BOTH) if sides is None else sides)
+    pairs, counts = join.of(*sets.read(unit)).run(sides, limit, unit.runner)
+    columns = {
+        "left": records[pairs.left],
+        "right": records[pairs.right],
+        "score": pairs.scores,
+    }
+    yield list(vars(counts).values()), pa.RecordBatch.from_pydict(columns)
 
 
 @dataclass(frozen=True)
@@ -280,16 +274,12 @@ class BlockedJoin:
         """Yield the ascending pairs of each unit from ``first`` on."""
         # Tasks do not need the sizes of all records.
         join = self.whole.of(self.sets.none, None)
-        joined = self.rows.work(UnitJoin(self.sets, join, self.sides, limit).run)
+        joined = self.rows.work(partial(_join_unit, self.sets, join, self.sides, limit))
         for _, made in joined.collect("join", first):
             for counts, batch in made:
                 assert batch is not None
-                yield ScoredPairs(*map(_numbers, batch.columns)), self.whole.counted(*counts)
-
-
-def _numbers(column: pa.Array) -> Int64s:
-    numbers: Int64s = column.to_numpy()
-    return numbers
+                columns = (column.to_numpy() for column in batch.columns)
+                yield ScoredPairs(*columns), self.whole.counted(*counts)
 
 
 # Lower bounds of extent classes: eight per doubling of the extent.

@@ -308,21 +308,13 @@ class FoundPart(NamedTuple):
     counts: list[int]
 
 
-class Collected(NamedTuple):
-    """Pairs in sorted runs, their number, and counts per part."""
-
-    runs: SpilledBatches
-    n_pairs: int
-    counts: list[list[int]]
-
-
 def collect_runs(
     join_parts: Callable[[int], Iterator[FoundPart]],
     shares: Sequence[float],
     limit: int | None,
     workspace: Workspace,
-) -> Collected:
-    """Spell out the pairs of each part of a join.
+) -> tuple[SpilledBatches, int, list[list[int]]]:
+    """Return the sorted runs of a join's pairs, their number, and counts per part.
 
     ``join_parts`` joins the parts from a number on: parts of an earlier run are not joined again.
     ``shares`` has the completed share of the work after each part. ResultLimitError at more than
@@ -351,7 +343,7 @@ def collect_runs(
             # A file is complete with the last rows of a part.
             runs.append(waiting, part.counts, 1)
             counts.append(part.counts)
-    return Collected(runs, n_pairs, counts)
+    return runs, n_pairs, counts
 
 
 @dataclass(frozen=True)
