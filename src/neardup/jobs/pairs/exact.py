@@ -97,7 +97,7 @@ class RecordBlocks:
         n_empty = int(np.count_nonzero(records.extents == 0))
         order: Int32s = by_class[n_empty:].astype(np.int32)
         room, at_once = engine.limits.group_bytes, engine.limits.groups_at_once
-        # Units of k blocks occupy all tasks: pairs, and a single one if k is odd.
+        # The fewest that occupy all tasks: k blocks make pairs, and a single one if k is odd.
         enough = (k for k in count(2) if k * (k - 1) // 2 + k % 2 >= at_once)
         least = 1 if at_once == 1 else next(enough)
 
