@@ -278,14 +278,6 @@ class DocumentPartition:
     has_sets: bool
     runner: Runner
 
-    def rows_by_place(self) -> pa.RecordBatch | None:
-        """Return the picked rows in order of position, or None."""
-        batches = list(self.rows())
-        if not batches:
-            return None
-        batch = pa.concat_batches(batches)
-        return batch.take(pa.array(np.argsort(numbers_of(batch, PLACE))))
-
 
 class Exchanged(ABC):
     """Rows of documents, sent to the partitions of the documents."""

@@ -425,7 +425,10 @@ class SignedBatches:
 def digests_of(batch: pa.RecordBatch) -> Digests:
     """Return the digests and blocking keys of a batch."""
     pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
-    return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
+    is_filled = numbers_of(batch, "n_tokens") > 0
+    if _has_keys(batch):
+        is_filled &= numbers_of(batch, _BLOCKING) != NO_KEY
+    return Digests(pairs, is_filled)
 
 
 def keys_of(batch: pa.RecordBatch, n_bands: int, rows: Int64s | None = None) -> Uint64s:
@@ -446,13 +449,6 @@ def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
     """Combine hashes with the blocking keys."""
     values: Uint64s = numbers_of(batch, name)
     return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values
-
-
-def _has_block(batch: pa.RecordBatch) -> Bools:
-    if not _has_keys(batch):
-        return np.ones(len(batch), np.bool_)
-    has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
-    return has_one
 
 
 def for_driver(batch: pa.RecordBatch) -> pa.RecordBatch:

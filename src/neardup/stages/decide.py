@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engine.engine import (
+    PLACE,
     Columns,
     DocumentPartition,
     DocumentRows,
@@ -36,6 +37,7 @@ from neardup.reading.sign import (
     filter_column,
     filters_of,
     keys_of,
+    numbers_of,
     sign_block,
     take_filters,
     within_block,
@@ -384,9 +386,11 @@ def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.Re
 
 def candidates_in(partition: DocumentPartition, n_bands: int) -> tuple[Uint64s, Filters | None]:
     """Return keys, of shape (n, n_bands), and filters of the documents of a partition."""
-    batch = partition.rows_by_place()
-    if batch is None:
+    batches = list(partition.rows())
+    if not batches:
         return np.empty((0, n_bands), np.uint64), None
+    batch = pa.concat_batches(batches)
+    batch = batch.take(pa.array(np.argsort(numbers_of(batch, PLACE))))
     return batch.column("keys").flatten().to_numpy().reshape(-1, n_bands), filters_of(batch)
 
 
