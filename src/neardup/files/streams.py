@@ -255,7 +255,7 @@ class OutputStream:
             for part in parts:
                 view = memoryview(part)
                 if self._compression is None:
-                    self._raw.write(view)
+                    self._append(view)
                     continue
                 while len(view) >= self._missing:
                     self._piece.append(view[: self._missing])
@@ -270,11 +270,14 @@ class OutputStream:
         piece, self._piece, self._missing = self._piece, [], self._size
         self._n_pieces += 1
         for packed in self._packed.add(piece):
-            self._raw.write(packed)
+            self._append(packed)
 
     def _compress(self, piece: list[memoryview]) -> Buffer:
         assert self._compression is not None
         return compress(b"".join(piece), self._compression)
+
+    def _append(self, data: Buffer) -> None:
+        self._raw.write(data)
 
     def close(self) -> None:
         """Complete the file, unless it is closed or failed."""
@@ -291,7 +294,7 @@ class OutputStream:
             if self._compression and (self._missing < self._size or not self._n_pieces):
                 self._hand_over()
             for packed in self._packed.rest():
-                self._raw.write(packed)
+                self._append(packed)
 
     def __enter__(self) -> Self:
         return self

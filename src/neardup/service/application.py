@@ -229,12 +229,18 @@ def _parameters(request: Request, asked: type) -> Any:
 def make_app(service: Service, host: str) -> Frame:
     """Make the application of a service at a host."""
 
-    def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
-        async def known(request: Request) -> Response:
+    def route(path: str, endpoints: dict[str, Endpoint]) -> Route:
+        async def dispatch(request: Request) -> Response:
             request.scope[_ROUTE] = path
-            return await endpoint(request)
+            method = "GET" if request.method == "HEAD" else request.method
+            return await endpoints[method](request)
 
-        return Route(path, known, methods=[method])
+        return Route(path, dispatch, methods=list(endpoints))
+
+    # One route per path, so that its header Allow lists all methods.
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for each in OPERATIONS:
+        paths.setdefault(each.path, {})[each.method] = partial(service.answer, each)
 
     async def metrics(_: Request) -> Response:
         content = await to_thread.run_sync(service.metrics.to_text)
@@ -248,13 +254,10 @@ def make_app(service: Service, host: str) -> Frame:
         content = files(__package__).joinpath("page", name).read_bytes()
         return Response(content, media_type=media, headers={"cache-control": "no-cache"})
 
+    paths |= {path: {"GET": partial(page, media)} for path, media in _PAGE.items()}
+    paths |= {"/metrics": {"GET": metrics}, "/openapi.json": {"GET": openapi}}
     app = Starlette(
-        routes=[
-            *(route(each.path, partial(service.answer, each), each.method) for each in OPERATIONS),
-            *(route(path, partial(page, media)) for path, media in _PAGE.items()),
-            route("/metrics", metrics),
-            route("/openapi.json", openapi),
-        ],
+        routes=[route(path, endpoints) for path, endpoints in paths.items()],
         lifespan=service.life,
         exception_handlers={
             kind: partial(_answer_error, service)
