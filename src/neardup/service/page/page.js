@@ -121,8 +121,7 @@ async function lookUp({ text, threshold }) {
   if (current().kind === "passages") return lookUpPassages(text, threshold);
   const asked = given({ text, threshold, limit: 20 });
   const found = await ask("POST", below("query"), asked);
-  const nearest = found.n_matches ? [] : (await ask("POST", below("query"), { text, top: 1 })).matches;
-  const title = found.n_matches ? count(found.n_matches, "similar document") : nearest.length ? "Nothing is so similar; the nearest document" : "Nothing similar";
+  const title = found.n_matches ? count(found.n_matches, "similar document") : "Nothing similar";
   const list = make("div", {});
   show(make("h2", {}, title), list);
   let n = 0;
@@ -140,7 +139,7 @@ async function lookUp({ text, threshold }) {
       list.append(next);
     }
   };
-  await more(nearest.length ? nearest : found.matches);
+  await more(found.matches);
 }
 
 async function lookUpPassages(text, threshold) {
