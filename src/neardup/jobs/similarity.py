@@ -245,9 +245,9 @@ def extract(
 
     Notes
     -----
-    As ``find_pairs([query], texts, top=limit)``, except for the defaults, which are those of
-    ``similarity``. Every text is compared: time is linear in their length. Many queries are faster
-    with ``find_pairs``, or with an index.
+    As ``find_pairs([query], texts, threshold=threshold, top=limit)``, except for the defaults: they
+    are those of ``similarity``, and any threshold. Every text is compared: time is linear in their
+    length. Many queries are faster with ``find_pairs``, or with an index.
 
     Examples
     --------

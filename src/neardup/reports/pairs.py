@@ -201,7 +201,7 @@ def pairs_report(
     if lacks:
         step = advice
     elif not n:
-        step = "A lower `--threshold` finds more; `--top 20` lists the most similar pairs."
+        step = "A lower `--threshold` finds more."
     return Report("pairs", headline, _sentences(pairs), facts, sections, next_step=step)
 
 
