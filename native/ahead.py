@@ -39,12 +39,15 @@ KERNELS = SOURCES / "neardup" / "kernels"
 
 # In ascending order; the best that a processor has is taken when the module is loaded.
 LEVELS_OF = {
-    "x86_64": ("x86-64", "x86-64-v3"),
+    "x86_64": ("x86-64", "x86-64-v3", "x86-64-v4"),
     "aarch64": ("generic",),
     "arm64": ("generic",),
 }
-# Linux's names of the instructions that x86-64-v3 adds.
-_V3_FLAGS = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
+# Linux's names of the instructions that a level adds to the one before.
+_FLAGS_OF = {
+    "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
 _SUFFIX = ".abi3.so" if os.name != "nt" else ".pyd"
 MODULE = f"_native{_SUFFIX}"
 
@@ -60,7 +63,12 @@ def levels() -> tuple[str, ...]:
     flags = _processor_flags()
     if len(known) < 2 or os.environ.get("NEARDUP_LEVELS") == "all" or not flags:
         return known
-    return known[-1:] if flags >= _V3_FLAGS else known[:1]
+    best = known[0]
+    for level in known[1:]:
+        if not flags >= _FLAGS_OF[level]:
+            break
+        best = level
+    return (best,)
 
 
 def _processor_flags() -> set[str]:

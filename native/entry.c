@@ -193,6 +193,7 @@ static int runs(int level)
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (strcmp(LEVELS[level], "x86-64-v3") == 0) return __builtin_cpu_supports("x86-64-v3");
+    if (strcmp(LEVELS[level], "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4");
 #endif
     return 1;
 }

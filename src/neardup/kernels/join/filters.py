@@ -23,6 +23,9 @@ from neardup.kernels.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s,
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 
+# A table of at most this size, which the cache nearby has room for, stays three quarters empty.
+_ROOMY = 2**14
+
 # Words between two looks at whether the threshold is out of reach.
 _STRETCH = 8
 
@@ -76,7 +79,7 @@ def fill_filters(
         bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
         n_shingles = shingle_offsets[d + 1] - shingle_offsets[d]
         width = np.int64(2)
-        while width < 2 * n_shingles:
+        while width < 2 * n_shingles or width < min(4 * n_shingles, _ROOMY):
             width *= 2
         seen[:width] = _0
         place_mask = np.uint64(width - 1)

@@ -55,13 +55,17 @@ def hash_shingles(
         for i in range(start, head):
             polynomial = polynomial * POWER + tokens[i]
         length_term = np.uint64(head - start) * GOLDEN
-        shingles[count] = mix64(polynomial + length_term)
-        count += 1
+        first = np.uint64(count)
+        shingles[first] = polynomial + length_term
         for i in range(head, stop):
             step = tokens[np.uint64(i)] - tokens[np.uint64(i - ngram)] * leaving
             polynomial = polynomial * POWER + step
-            shingles[np.uint64(count)] = mix64(polynomial + length_term)
             count += 1
+            shingles[np.uint64(count)] = polynomial + length_term
+        count += 1
+        # A loop of its own, of which LLVM makes vector code.
+        for k in range(first, np.uint64(count)):
+            shingles[k] = mix64(shingles[k])
     shingle_offsets[token_offsets.shape[0] - 1] = count
 
 

@@ -77,11 +77,14 @@ def hash_tokens(
                 zeros = _zero_bytes(word)
             n_bits = np.uint64(trailing_zeros(zeros)) & ~_7
             last = (word & ((_1 << n_bits) - _1)) ^ (n_bits << _53)
-            hashes[count] = mix64(h ^ last)
+            hashes[count] = h ^ last
             i += n_bits >> _3
             # The hash of nothing, between two separators, is written over.
             count += np.uint64(i > first)
             i += _1
+        # A loop of its own, of which LLVM makes vector code.
+        for k in range(np.uint64(token_offsets[doc]), count):
+            hashes[k] = mix64(hashes[k])
     token_offsets[folded_offsets.shape[0] - 1] = np.int64(count)
 
 
