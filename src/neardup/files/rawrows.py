@@ -47,7 +47,7 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 """How much of a file is read at a time."""
 
 MAX_ROW_BYTES = 1 << 30
@@ -149,7 +149,7 @@ class RawRows:
         return bytes(self.data[self.starts[index] : self.ends[index]])
 
     @classmethod
-    def joining(cls, rows: Sequence[bytes], numbers: Int64s) -> RawRows:
+    def joining(cls, rows: Sequence[Buffer], numbers: Int64s) -> RawRows:
         """Return rows joined to one piece, one after another."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         return cls(b"".join(rows), np.append(0, ends)[:-1], ends, numbers)
@@ -162,8 +162,12 @@ class RawRows:
 
     def replaced(self, mask: Mask, rows: Iterable[bytes]) -> RawRows:
         """Return the rows with some of them replaced."""
-        new = iter(rows)
-        every = [next(new) if is_new else self[i] for i, is_new in enumerate(mask.tolist())]
+        new, view = iter(rows), memoryview(self.data)
+        columns = mask.tolist(), self.starts.tolist(), self.ends.tolist()
+        every = [
+            next(new) if is_new else view[start:end]
+            for is_new, start, end in zip(*columns, strict=True)
+        ]
         return RawRows.joining(every, self.numbers)
 
     def slices(self) -> list[memoryview]:
