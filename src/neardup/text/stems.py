@@ -49,9 +49,9 @@ def stem_hashes(folded: Bytes, hashes: Uint64s, language: str) -> Uint64s:
 
 
 def _hash_words(words: list[str]) -> Uint64s:
-    # The kernel reads up to eight bytes beyond the end.
-    data = np.frombuffer("\0".join([*words, "\0" * 8]).encode(), np.uint8)
+    # The kernel reads up to 72 bytes beyond the end.
+    data = np.frombuffer("\0".join([*words, "\0" * 72]).encode(), np.uint8)
     hashes: Uint64s = np.empty(len(words) + 1, np.uint64)
     offsets: Int64s = np.empty(2, np.int64)
-    tokens.hash_tokens(data, np.array([0, len(data) - 8]), hashes, offsets)
+    tokens.hash_tokens(data, np.array([0, len(data) - 72]), hashes, offsets)
     return hashes[:-1]

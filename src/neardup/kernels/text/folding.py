@@ -64,8 +64,8 @@ _2_BYTES, _3_BYTES, _4_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
 MOST_TOKENS = 1.5
 
 # A text of n bytes folds to at most this many bytes: a fold may turn 2 bytes into 6, a token of one
-# character gets a separator on each side, and reading ahead needs eight more.
-GROWTH, SLACK = 3, 16
+# character gets a separator on each side, and after the last text 72 are read ahead.
+GROWTH, SLACK = 3, 40
 
 # The only character of words that is neither a letter nor a digit: it takes no marks.
 _UNDERSCORE = 0x5F

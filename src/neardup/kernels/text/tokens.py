@@ -36,7 +36,9 @@ from neardup.kernels.types import (
 
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
-_29, _32, _53 = np.uint64(29), np.uint64(32), np.uint64(53)
+_29, _32, _53, _56, _64 = (np.uint64(k) for k in (29, 32, 53, 56, 64))
+# Multiplied by it, the lowest bits of eight bytes come together in the highest byte.
+_GATHER = np.uint64(0x0102040810204080)
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
 # Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
@@ -49,6 +51,16 @@ def _zero_bytes(w: np.uint64) -> np.uint64:
     return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
 
 
+@inlined
+def _zeros_of_64(data: ConstBytes, i: np.uint64) -> np.uint64:
+    """Return a bit for each of 64 bytes, the first lowest: whether it is zero."""
+    bits = _0
+    for k in range(_8):
+        flags = _zero_bytes(load_eight(data, i + (k << _3))) >> _7
+        bits |= ((flags * _GATHER) >> _56) << (k << _3)
+    return bits
+
+
 @kernel
 def hash_tokens(
     folded: ConstBytes, folded_offsets: ConstInt64s, hashes: Uint64s, token_offsets: Int64s
@@ -59,29 +71,33 @@ def hash_tokens(
     remaining L % 8 bytes and, in its top byte, their number. The hash starts as GOLDEN and becomes
     mix64(hash ^ word) for each word in turn.
 
-    ``folded`` are the folded texts with at least eight bytes to spare. ``hashes`` takes one value
+    ``folded`` are the folded texts with at least 72 bytes to spare. ``hashes`` takes one value
     more than there are tokens, and ``token_offsets`` (n + 1) delimits texts.
     """
     count = _0
     for doc in range(folded_offsets.shape[0] - 1):
         token_offsets[doc] = np.int64(count)
         i, stop = np.uint64(folded_offsets[doc]), np.uint64(folded_offsets[doc + 1])
+        start = i
         while i < stop:
-            h, first = GOLDEN, i
-            word = load_eight(folded, i)
-            zeros = _zero_bytes(word)
-            while zeros == _0:
-                h = mix64(h ^ word)
-                i += _8
-                word = load_eight(folded, i)
-                zeros = _zero_bytes(word)
-            n_bits = np.uint64(trailing_zeros(zeros)) & ~_7
-            last = (word & ((_1 << n_bits) - _1)) ^ (n_bits << _53)
-            hashes[count] = h ^ last
-            i += n_bits >> _3
-            # The hash of nothing, between two separators, is written over.
-            count += np.uint64(i > first)
-            i += _1
+            ends = _zeros_of_64(folded, i)
+            if stop - i < _64:
+                ends &= (_1 << (stop - i)) - _1
+            while ends != _0:
+                end = i + np.uint64(trailing_zeros(ends))
+                ends &= ends - _1
+                is_token = np.uint64(end > start)
+                h = GOLDEN
+                while end - start >= _8:
+                    h = mix64(h ^ load_eight(folded, start))
+                    start += _8
+                n_bits = (end - start) << _3
+                last = load_eight(folded, start) & ((_1 << n_bits) - _1)
+                hashes[count] = h ^ last ^ (n_bits << _53)
+                # The hash of nothing, between two separators, is written over.
+                count += is_token
+                start = end + _1
+            i += _64
         # A loop of its own, of which LLVM makes vector code.
         for k in range(np.uint64(token_offsets[doc]), count):
             hashes[k] = mix64(hashes[k])
