@@ -68,6 +68,11 @@ class Delta:
         record = make_record(identifier, text, columns, self.scheme.columns)
         self._append(identifier, record, queries)
 
+    def extend(self, other: Delta) -> None:
+        """Append the documents of another delta."""
+        for each in zip(other._ids, other._records, other._signed, strict=True):
+            self._append(*each)
+
     def _append(self, identifier: Id, record: pa.Table, queries: Queries) -> None:
         row = self.n_documents
         if isinstance(identifier, str):

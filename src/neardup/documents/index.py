@@ -267,6 +267,12 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         if len(delta):
             contents = contents.with_pending(delta.pack(), len(delta), delta.n_tokens)
         self.database.commit(contents)
+        with self._lock:
+            # Signed already: a view would unpack and sign them again.
+            known, rows = self._delta, index.contents.pending
+            if known is not None and known.scheme is delta.scheme and rows == self._rows:
+                known.extend(delta)
+                self._rows = contents.pending
         return False
 
     def add(self, sources: Sequence[Source], how: PassageReading, runner: Runner) -> Addition:

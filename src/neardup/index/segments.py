@@ -73,7 +73,7 @@ class Segment:
 
     def check(self, pages: Int64s) -> None:
         """Verify some pages for the first time, possibly twice concurrently."""
-        pages = np.unique(pages[~self.is_checked[pages]])
+        pages = np.array(sorted(set(pages[~self.is_checked[pages]].tolist())), np.int64)
         data, size, stop = memoryview(self.mapped), self.page_bytes, self.record.data_bytes
         for start in range(0, len(pages), _PAGES_AT_ONCE):
             may_go_on()

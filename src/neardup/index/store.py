@@ -376,6 +376,8 @@ class Database:
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
+            with self._reading:
+                self._known = replace(after, manifest=manifest, new_gone=(), file=before.file)
         if not is_insertion:
             # The log of the database starts anew.
             with contextlib.suppress(sqlite3.Error):
