@@ -404,16 +404,21 @@ class _DelimitedBlock(TableBlock):
     def lines(self, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
         parts: list[Any] = []
+        delimiter = pa.scalar(self._delimiter, pa.large_string())
         for column in self._columns(None).columns:
             # Together they may be too long for 32-bit offsets.
             values = one_array(column).cast(pa.large_string())
+            data = _bytes_of(values)
+            if len(parts) and not any(each.encode() in data for each in f'"\r\n{self._delimiter}'):
+                parts += [values, delimiter]
+                continue
             special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')
             if self._table.num_columns == 1:
                 # A line without anything would be no row.
                 special = pc.or_(special, pc.equal(values, ""))
             quote = pc.if_else(special, *pa.array(['"', ""], pa.large_string()))
             doubled = pc.replace_substring(values, '"', '""')
-            parts += [quote, doubled, quote, pa.scalar(self._delimiter, pa.large_string())]
+            parts += [quote, doubled, quote, delimiter]
         parts[-1] = pa.scalar(line_end, pa.large_string())
         lines = pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()))
         numbers = self.numbers
@@ -422,9 +427,13 @@ class _DelimitedBlock(TableBlock):
             texts = [self._misfits[number] + line_end for number in numbers[are_misfits].tolist()]
             replaced = pa.array(texts, pa.large_string())
             lines = pc.replace_with_mask(lines, pa.array(are_misfits), replaced)
-        texts_of = Texts.from_arrow(lines)
-        written: bytes = texts_of.data[texts_of.offsets[0] : texts_of.offsets[-1]].tobytes()
-        return written
+        return _bytes_of(lines)
+
+
+def _bytes_of(values: pa.Array) -> bytes:
+    texts = Texts.from_arrow(values)
+    written: bytes = texts.data[texts.offsets[0] : texts.offsets[-1]].tobytes()
+    return written
 
 
 def _why_undecodable(text: str, name: str, codec: str) -> str:
