@@ -218,10 +218,11 @@ def similarity_chart(
             height = min(place_of(count, (0.0, top), (_BOTTOM, _TOP)), _BOTTOM - 1)
             size = max(right - left - 2 * gap, 0.5), _BOTTOM - height
             parts.append(_rectangle("bar", (left + gap, height), size, f"{label}: {count:,}"))
+    noun = counted.removesuffix("s") if len(known) == 1 else counted
     caption = (
         "similarities",
         f"{counted.capitalize()} by {axis}",
-        f"{len(known):,} {counted}; half of them have a {axis} of {np.median(known):.4g} or more.",
+        f"{len(known):,} {noun}; median {axis} {np.median(known):.4g}.",
     )
     return Chart(*caption, _draw(caption, parts, _HEIGHT), (axis, counted), rows)
 

@@ -224,7 +224,8 @@ def _files_section(cut: CutTable) -> Section:
     totals = np.bincount(files, cut.lengths, len(names)).astype(np.int64)
     order = np.argsort(-totals, kind="stable")
     share = percent(totals[order[0]] / max(1, totals.sum()))
-    description = f"{shortened(names[order[0]], 40)} lost most: {share} of all characters."
+    largest = shortened(names[order[0]], 40)
+    description = f"{share} of the removed characters come from {largest}."
     counts = totals[order].tolist(), np.bincount(files)[order].tolist()
     rows = list(zip([names[k] for k in order.tolist()], *counts, strict=True))
     chart = bars_by_file(
@@ -247,6 +248,7 @@ def _example(cut: CutTable, texts: Mapping[Key, str], number: int, title: str) -
     key, kept_span = kept_key(row), (row["kept_start"] or 0, row["kept_end"] or 0)
     kept_text = None if key is None else texts.get(key)
     kept = Document(row["kept_id"] or "?", None, None, kept_text and kept_text[slice(*kept_span)])
-    example = compare_documents(title, own, kept, roles=("Removed from", "In"))
+    sides = "the removed text", "the other copy"
+    example = compare_documents(title, own, kept, roles=("Removed from", "In"), sides=sides)
     example = replace(example, places=(cite(*span), cite(*kept_span)))
     return example if text is None else with_context(example, 0, text, span)

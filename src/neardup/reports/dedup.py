@@ -66,7 +66,12 @@ class RemovedTable:
         values = np.where(self.is_copy, 2.0, self.similarities)
         keepers = self.table["kept_id"].combine_chunks().dictionary_encode().indices
         chosen = choose_rows(values, [keepers.to_numpy().astype(np.int64)], exact=2.0)
-        return {row: "Exact copy" if self.is_copy[row] else t for row, t in chosen.items()}
+        for row in chosen:
+            if self.is_copy[row]:
+                chosen[row] = "Exact copy"
+            elif self.similarities[row] == 1:
+                chosen[row] = "Similarity 1, not an exact copy"
+        return chosen
 
     def clusters(self) -> pa.Table:
         """Return keepers by number of removed documents, largest first.
@@ -121,8 +126,9 @@ def dedup_report(
         _by_file(summary),
         Section(
             "examples",
-            "Examples, from the least similar to certain",
-            "Words that only one of the two texts has are marked.",
+            "Examples, least similar first",
+            "Words that only one of the two texts has are marked. An exact copy has the same "
+            "tokens: with the default options, case, punctuation and white space may differ.",
             examples=[] if lacks else examples,
             nothing="No text is shown: only ids of the documents are known." if lacks else nothing,
         ),
@@ -167,7 +173,9 @@ def _example(title: str, removal: Removal, summary: Mapping[str, Any]) -> Exampl
     if b.text is None and a.text is not None:
         note = removal.no_text or "the text is in the other collection, which --against names"
     title, roles = f"{title}: similarity {known}", ("Removed", "Stays")
-    return compare_documents(title, a, b, roles=roles, note=note, is_code=is_code(summary))
+    sides = "the removed text", "the kept text"
+    has_lines = is_code(summary)
+    return compare_documents(title, a, b, roles=roles, sides=sides, note=note, is_code=has_lines)
 
 
 def _facts(summary: Mapping[str, Any]) -> list[Fact]:

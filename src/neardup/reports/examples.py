@@ -71,13 +71,15 @@ def compare_documents(
     b: Document,
     *,
     roles: tuple[str, str] = ("", ""),
+    sides: tuple[str, str] = ("the first text", "the second text"),
     note: str = "",
     is_code: bool = False,
 ) -> Example:
     """Compare two documents word by word for an example.
 
     A text that is not available leaves the other one unmarked. ``roles`` are words before the
-    ids, such as "removed". Lines are numbered if the texts are code, also by an ending.
+    ids, such as "removed", and the note calls the texts ``sides``. Lines are numbered if the texts
+    are code, also by an ending.
     """
     names = [
         f"{role}: {shortened(each.id)}" if role else shortened(each.id)
@@ -88,8 +90,8 @@ def compare_documents(
     texts = [None if each.text is None else each.text[:MOST_CHARACTERS] for each in (a, b)]
     if texts[0] is not None and texts[1] is not None:
         found = side_by_side(texts[0], texts[1], has_lines=has_lines)
-        only = " and ".join(f"{n:,}" for n in found.n_only)
-        words = f"{counted(found.n_common, 'word')} in both, {only} only in one"
+        only = ", ".join(f"{n:,} only in {s}" for n, s in zip(found.n_only, sides, strict=True))
+        words = f"{counted(found.n_common, 'word')} in both; {only}"
         note = f"{note}; {words}" if note else words
     else:
         runs = [
@@ -206,7 +208,7 @@ def choose_rows(
         ("Least similar", near),
         ("Most similar that differ", near[::-1]),
         ("In the middle", middle),
-        ("Equal by the measure", equal[:1]),
+        ("Most similar", equal[:1]),
     ):
         seen: set[tuple[int, int]] = set()
         first, others = list[int](), list[int]()

@@ -182,7 +182,7 @@ def pairs_report(
     sections = [
         Section(
             "examples",
-            "Examples, from the least similar to certain",
+            "Examples, least similar first",
             examples=[] if lacks else examples,
             nothing=advice if lacks else "",
         ),
@@ -288,7 +288,7 @@ def describe_pairs(pairs: PairTable) -> str:
     if not len(pairs):
         return "No pair was found."
     if measure is None:
-        return "The table does not record its measure; Parquet files of `neardup pairs` do."
+        return "This table does not name its measure; write pairs to a .parquet file to keep it."
     by = f"Similarity is {measure}"
     if summary.get("max_distance") is not None:
         by = f"Pairs are within an edit distance of {summary['max_distance']:,}"

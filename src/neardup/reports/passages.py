@@ -188,7 +188,7 @@ def passage_report(
         _pairs(passages, _names_of(passages, texts), passages.shares(texts) if texts else []),
         Section(
             "examples",
-            "Examples, from the least similar to certain",
+            "Examples, least similar first",
             "Words that only one text has are marked.",
             examples=examples,
             nothing=advice if n else "",
@@ -198,11 +198,11 @@ def passage_report(
         options_section(summary, _OPTIONS),
     ]
     headline = f"{counted(n, 'shared passage')} in {counted(len(pairs), 'pair')} of documents"
-    step = "Read the least similar examples: if they are chance, raise `--threshold`."
+    step = "Read the least similar examples: if they match by chance, raise `--threshold`."
     if "queries" in summary:
         n_queries = counted(summary["queries"], "query", "queries")
         headline = f"{len(np.unique(passages.queries)):,} of {n_queries} found"
-        step += " `neardup drop --named-in TABLE` removes the documents that have one."
+        step += " `neardup drop --named-in TABLE` removes documents with a passage."
     elif not n:
         headline = "No shared passages"
     if not n:
@@ -212,8 +212,8 @@ def passage_report(
     facts = [
         Fact(f"{n:,}", "passages"),
         Fact(f"{len(pairs):,}", "pairs of documents"),
-        Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with one"),
-        Fact(f"{int(pairs.shared.sum()):,}", "characters in passages, of the longer side"),
+        Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with a passage"),
+        Fact(f"{int(pairs.shared.sum()):,}", "characters in passages (larger side of each pair)"),
     ]
     threshold, tokens = (summary.get(name) for name in ("threshold", "min_tokens"))
     rule = "A passage is a stretch of text in two documents that may have been edited."

@@ -49,7 +49,7 @@ def test_explain__text_and_values():
         "    the cat sat on the mat and looked at the {-sun-}",
         "  0 (data, row 1)",
         "    the cat sat on the mat and looked at the {+moon+}",
-        "  10 words in both, 1 and 1 only in one",
+        "  10 words in both; 1 only in the first text, 1 only in the second text",
     ]
     assert str(found) == found.to_text()
     assert repr(found).startswith("ExplainResult(1 was removed in favour of 0: ")

@@ -95,7 +95,8 @@ def test_similarity_chart__counts_and_threshold():
     counts = {label: count for label, count in figures(chart).items() if count}
     assert counts == {"0.8 to 0.805": 2, "0.805 to 0.81": 1, "0.99 to 0.995": 1, "0.995 to 1": 1}
     assert "threshold 0.8" in chart.svg
-    assert chart.description.startswith("5 pairs; half of them have a similarity of 0.805 or more")
+    assert chart.description.startswith("5 pairs; median similarity 0.805.")
+    assert similarity_chart(np.ones(1), 0.8, "pairs").description == "1 pair; median similarity 1."
     assert similarity_chart(np.array([np.nan]), 0.8, "pairs") is None
 
 
