@@ -30,7 +30,7 @@ Examples:
   neardup dedup scans/*.txt --preset ocr -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
   neardup dedup week-37.jsonl --against idx --add -o new
-  neardup dedup week-37.jsonl --against idx --against takedown.jsonl --add -o new
+  neardup dedup week-37.jsonl --against takedown.jsonl --against tests/ -o new
 """
 
 
