@@ -7,9 +7,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from neardup.options.kinds import TokenizerName
+
 _LARGEST = 2**63 - 1
 _MOST_ROWS = 100_000
-_TOKENIZER = r"^(words|whitespace|characters|bytes|code(:[\w+#.-]+)?)$"
+_TOKENIZER = rf"^({'|'.join(TokenizerName.names)}|code:[\w+#.-]+)$"
 
 Id = str | Annotated[int, Meta(ge=-_LARGEST - 1, le=_LARGEST)]
 Text = Annotated[str, Meta(description="A text, not a path: the service reads no files.")]
@@ -133,7 +135,7 @@ class IndexEntry(Struct):
     writable: bool
 
 
-class Contents(Struct):
+class IndexList(Struct):
     """Version of neardup, and the indexes."""
 
     neardup: str

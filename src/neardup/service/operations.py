@@ -78,12 +78,12 @@ class Operation:
         raise InvalidParameterError(message)
 
 
-def _list_indexes(indexes: Sequence[ServedIndex], _: None) -> m.Contents:
+def _list_indexes(indexes: Sequence[ServedIndex], _: None) -> m.IndexList:
     entries = [
         m.IndexEntry(s.name, s.kind, 0 if s.trouble else len(s.index), s.is_writable)
         for s in indexes
     ]
-    return m.Contents(__version__, entries)
+    return m.IndexList(__version__, entries)
 
 
 def _info(served: ServedIndex, _: None) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _operations() -> tuple[Operation, ...]:
     new = {**_WRITE, **_DOCUMENTS}
     # fmt: off
     return (
-        op("GET", "/v1", "contents", "List the indexes.", _list_indexes, m.Contents),
+        op("GET", "/v1", "contents", "List the indexes.", _list_indexes, m.IndexList),
         op("GET", _INDEX, "info", "Describe an index.", _info, dict[str, Any]),
         op("POST", query, "query", "Look up one text among documents.",
            _query, m.Matches, m.Query, **_DOCUMENTS),
