@@ -18,7 +18,7 @@ from typing import Any
 STAGES = (
     "engine.spark.read._read",
     "engine.spark.engine._send_keys",
-    "engine.spark.engine._meet",
+    "engine.spark.engine._group_by_keys",
     "engine.spark.engine._send_picked",
     "engine.spark.engine._send_texts",
     "engine.spark.engine._work_on_partition",

@@ -33,7 +33,7 @@ def test_killed(session, collection, tmp_path, monkeypatch, small_tasks, expecte
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rows_in_any_order(session, collection, tmp_path, monkeypatch, small_tasks, expected, seed):
-    replace_stage(monkeypatch, "engine.spark.engine._meet", shuffled, seed)
+    replace_stage(monkeypatch, "engine.spark.engine._group_by_keys", shuffled, seed)
     replace_stage(
         monkeypatch, "engine.spark.engine._work_on_partition", shuffled_behind_first, seed
     )

@@ -49,14 +49,17 @@ DOCUMENT = "document"
 Given = tuple[Any, "pa.RecordBatch | None"]
 """Facts as plain values, and rows."""
 
-Look = Callable[[RowBlock, ReadingPlan], ListedBlock]
-"""Returns facts about the documents of a block, and rows, which number documents from 0."""
+BlockFunction = Callable[[RowBlock, ReadingPlan], ListedBlock]
+"""Function of a block.
+
+It returns facts about the documents, and rows. Rows number the documents of the block from 0.
+"""
 
 Route = Callable[["pa.RecordBatch", int], Int64s]
 """Returns the partition of each row, given the number of partitions."""
 
 
-class Means(NamedTuple):
+class TaskResources(NamedTuple):
     """Threads and memory of a task, and its progress function.
 
     A task of another process has one thread and its own share of memory.
@@ -67,7 +70,7 @@ class Means(NamedTuple):
     report: Callable[[float], None]
 
 
-def each_block(blocks: Iterator[T], _: Means) -> Iterator[T]:
+def each_block(blocks: Iterator[T], _: TaskResources) -> Iterator[T]:
     """Yield parsed blocks, as ``work`` of ``Engine.stream``."""
     return blocks
 
@@ -108,8 +111,8 @@ class Partition:
 class Group:
     """Some documents and their rows.
 
-    ``known`` has a row per document, as passed to ``Engine.group``; the threads of ``runner`` work
-    on the group. ``partitions`` are those with rows of the documents; None is all.
+    ``known`` has a row per document, as passed to ``TaskRows.group``. The threads of ``runner``
+    work on the group. ``partitions`` are those with rows of the documents; None is all.
     """
 
     known: pa.RecordBatch
@@ -117,13 +120,13 @@ class Group:
     shuffle: Shuffle
     partitions: list[int] | None = None
 
-    def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield rows, possibly of other documents too; ``let_go`` frees yielded rows."""
+    def rows(self, *, free_rows: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield rows, possibly of other documents too; ``free_rows`` frees yielded rows."""
         documents = numbers_of(self.known, DOCUMENT)
         if not len(documents):
             return
         if self.partitions is None:
-            yield from self.shuffle.read_all(let_go=let_go)
+            yield from self.shuffle.read_all(free_rows=free_rows)
             return
 
         def is_wanted(batch: pa.RecordBatch) -> bool:
@@ -197,8 +200,11 @@ class Keys:
     row_bytes: int
 
 
-Meet = Callable[[Iterator[Columns]], Any]
-"""Makes a result of grouped rows, kind by kind, each in the order of the documents."""
+GroupFunction = Callable[[Iterator[Columns]], Any]
+"""Function of the groups of all kinds.
+
+It takes the rows of one kind after the other. The rows of a kind are in document order.
+"""
 
 # Name of the partitions in the work folder.
 _TASK = "components"
@@ -372,8 +378,8 @@ class Read(ABC):
         return sum(len(each.n_tokens) for each in self.catalogues)
 
     @abstractmethod
-    def meet(
-        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    def group_by_keys(
+        self, given: Columns, keys: Keys, function: GroupFunction, stage: str | None = None
     ) -> Iterator[Any]:
         """Group signed documents by keys, and yield a function's results.
 
@@ -437,7 +443,7 @@ class Engine(ABC):
         stage: str,
         sources: Sequence[Source],
         look: Callable[[Source, RowBlock], T],
-        work: Callable[[Iterator[T], Means], Iterator[U]],
+        work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         """Yield the results of ``work`` for sources, in order.
 
@@ -461,15 +467,15 @@ class Engine(ABC):
     def read(
         self,
         collections: Collections,
-        look: Look,
+        look: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
         """Read collections once, and send their rows to partitions.
 
-        ``look`` lists or signs documents, and ``route`` returns the partition of each row, both in
-        tasks; None keeps the order of the documents. ``name`` is that of the rows, unique within a
-        job; None if only the documents themselves are wanted, a row each.
+        In tasks, ``look`` lists or signs documents, and ``route`` returns the partition of each
+        row. Without ``route`` the rows keep the order of the documents. ``name`` identifies the
+        rows within the job. Without ``name`` the engine keeps one row per document.
 
         Raises ``InvalidInputError`` or ``ReadError`` for a bad row or an unreadable file, the first
         in the order of the documents.

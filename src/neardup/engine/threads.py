@@ -16,6 +16,7 @@ from neardup.engine.engine import (
     DOCUMENT,
     PLACE,
     WORKING_SHARE,
+    BlockFunction,
     Change,
     Columns,
     DocumentPartition,
@@ -24,16 +25,15 @@ from neardup.engine.engine import (
     Exchanged,
     Given,
     Group,
+    GroupFunction,
     Keys,
-    Look,
-    Means,
-    Meet,
     Partition,
     Partitions,
     Pick,
     Read,
     Revisited,
     Route,
+    TaskResources,
     TaskRows,
     WorkLimits,
     pick_placed,
@@ -112,11 +112,11 @@ class ThreadEngine(Engine):
         stage: str,
         sources: Sequence[Source],
         look: Callable[[Source, RowBlock], T],
-        work: Callable[[Iterator[T], Means], Iterator[U]],
+        work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         reading = ReadingPass(stage, sources, self.runner, waits=True)
         blocks = (found for _, found in reading.map(look, sources))
-        for made in work(blocks, Means(self.runner, self.workspace, reading.within)):
+        for made in work(blocks, TaskResources(self.runner, self.workspace, reading.within)):
             yield made
             reading.finish()
         if sources:
@@ -134,7 +134,7 @@ class ThreadEngine(Engine):
     def read(
         self,
         collections: Collections,
-        look: Look,
+        look: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
@@ -187,7 +187,7 @@ def _read_blocks(
     collection: int,
     sources: Sequence[Source],
     plan: ReadingPlan,
-    look: Look,
+    look: BlockFunction,
     reading: ReadingPass,
     listed: SpilledBatches,
     rows: _BlockRows,
@@ -294,7 +294,7 @@ class _ThreadRows(TaskRows):
     def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
         function = self.function
         if function is None:
-            return ((1, [(None, each)]) for each in self.shuffle.read_all(let_go=True))
+            return ((1, [(None, each)]) for each in self.shuffle.read_all(free_rows=True))
         if self.n_groups is not None:
             numbers = range(first, self.n_groups)
             return ((number + 1, list(function(self._group(number)))) for number in numbers)
@@ -329,8 +329,8 @@ class ThreadRead(Read):
 
     engine: ThreadEngine
 
-    def meet(
-        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    def group_by_keys(
+        self, given: Columns, keys: Keys, function: GroupFunction, stage: str | None = None
     ) -> Iterator[Any]:
         if not self.n_documents:
             return iter(())

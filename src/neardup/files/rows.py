@@ -40,8 +40,8 @@ class ColumnNames:
     strings that rank documents.
 
     With ``id_is_default`` the column of ids is not named by the user: all sources have it, or it is
-    the labels of a data frame (``files.ids.choose_id_column``). ``text_option`` and ``id_option``
-    are the options that named the columns, for errors.
+    the labels of a data frame (``files.documents.choose_id_column``). ``text_option`` and
+    ``id_option`` are the options that named the columns, for errors.
     """
 
     text: str | tuple[str, ...] = "text"
@@ -76,13 +76,11 @@ class ColumnNames:
 class ParsedRows:
     """The columns of some rows of a block, in order.
 
-    ``text`` is a string array (int32 or int64 offsets) of valid UTF-8; of several columns, joined
-    by ``join_texts``. It is null
-    exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
-    if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
-    outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
-    array, or several combined by ``order_of``; both None if not asked for. ``files`` are the files
-    of joined texts (``files.folders.FILES``), None without joined texts.
+    ``text`` is a string array of valid UTF-8; ``join_texts`` joins several text columns. It is null
+    in the skipped rows and nowhere else. ``skipped`` lists row number and reason of each, if the
+    caller skips bad rows. ``id`` has strings or integers, and nulls in skipped rows only. ``order``
+    has sortable values; ``order_of`` combines several columns. ``id`` and ``order`` are None if the
+    job reads no such column. ``files`` are the files of joined texts (``files.folders.FILES``).
     """
 
     text: pa.Array
@@ -309,7 +307,7 @@ class Source(ABC):
     """
 
     name: str
-    """Name in ids and outputs, with suffixes: see ``files.resolve.resolve_paths``."""
+    """Name in ids and outputs, with suffixes: see ``files.inputs.resolve_paths``."""
 
     origin: str | None = None
     """Path or URL; None for data in memory."""

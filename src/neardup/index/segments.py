@@ -67,9 +67,9 @@ class Segment:
     sums: Uint32s
     is_checked: Bools
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Release the file's memory, and read it again on access."""
-        let_go(self.mapped)
+        release(self.mapped)
 
     def check(self, pages: Int64s) -> None:
         """Verify some pages for the first time, possibly twice concurrently."""
@@ -221,7 +221,7 @@ def check_all(segments: Sequence[Segment], runner: Runner) -> None:
     for n_pages in runner.map(_check_part, parts):
         add_done(n_pages)
     for segment in segments:
-        segment.let_go()
+        segment.release()
 
 
 def _check_part(part: tuple[Segment, Int64s]) -> int:
@@ -410,7 +410,7 @@ def stored(array: AnyArray) -> AnyArray:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
-def let_go(buffer: pa.Buffer) -> None:
+def release(buffer: pa.Buffer) -> None:
     """Release the memory of a mapped file.
 
     Pages are read again on access. The buffer is a whole mapping. Some systems do not support it.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from neardup.documents.other import resolve_other
-from neardup.engine.engine import Engine, Means
+from neardup.engine.engine import Engine, TaskResources
 from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import ReadingPass, keep_extracted
@@ -64,7 +64,7 @@ from neardup.passages.index import (
     open_segments,
     temporary_contents,
 )
-from neardup.passages.lookup import Later, WindowCounts, segment_tokens_within
+from neardup.passages.lookup import DocumentLimits, WindowCounts, segment_tokens_within
 from neardup.passages.matches import PassageMatches, Placer, count_marked, pair_table
 from neardup.passages.plan import (
     choose_seed_threshold,
@@ -233,14 +233,14 @@ def _make_segments(
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
     blocks: Iterator[DocumentBlock],
-    means: Means,
+    task: TaskResources,
 ) -> Iterator[_Made]:
     """Make segments of documents, as large as the memory allows."""
-    with means.workspace.passing_folder() as folder:
-        for number, block in enumerate(gather(blocks, segment_tokens_within(means.workspace))):
+    with task.workspace.passing_folder() as folder:
+        for number, block in enumerate(gather(blocks, segment_tokens_within(task.workspace))):
             name, record = f"s{number}", None
             if len(block):
-                record = write_segment(folder, name, block, scheme, frequencies, means.runner)
+                record = write_segment(folder, name, block, scheme, frequencies, task.runner)
             rows = block.ids, block.places, np.diff(block.tokens.offsets), block.skipped
             yield record, _SegmentFile(folder / SEGMENTS / name), rows
             del block
@@ -314,19 +314,23 @@ def usual_of(options: AlignOptions) -> PassagePreset:
 
 
 def _find_windows(
-    plan: AlignmentPlan, options: AlignOptions, is_one: bool, index: OpenPassages, means: Means
+    plan: AlignmentPlan,
+    options: AlignOptions,
+    is_one: bool,
+    index: OpenPassages,
+    task: TaskResources,
 ) -> Find:
-    aligner = Aligner(index, plan, means.workspace, means.runner)
+    aligner = Aligner(index, plan, task.workspace, task.runner)
 
     def find(block: DocumentBlock) -> tuple[PassageMatches, WindowCounts]:
-        later = None
+        limits = None
         if is_one:
             own, within = index.documents_of_ids(block.ids), options.within
             # Containment is not symmetric, so both directions are searched.
             is_both = options.most_times > 0
             firsts = own if within or is_both else own + 1
-            later = Later(firsts, np.full(len(own), within), finds_before=is_both)
-        return aligner.align(block.tokens, means.report, later), aligner.take_counts()
+            limits = DocumentLimits(firsts, np.full(len(own), within), finds_before=is_both)
+        return aligner.align(block.tokens, task.report, limits), aligner.take_counts()
 
     return find
 

@@ -13,7 +13,7 @@ from neardup.documents.lookup import (
     OpenDocuments,
     look_up_block,
 )
-from neardup.engine.engine import Engine, Means, each_block
+from neardup.engine.engine import Engine, TaskResources, each_block
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
@@ -108,9 +108,9 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     return table
 
 
-def _find_whole(plan: SearchPlan, index: OpenPassages, means: Means) -> Find:
+def _find_whole(plan: SearchPlan, index: OpenPassages, task: TaskResources) -> Find:
     def find(block: DocumentBlock) -> tuple[PassageMatches, WindowCounts]:
-        found = find_whole(index, block.tokens, plan, means.workspace, means.runner, means.report)
+        found = find_whole(index, block.tokens, plan, task.workspace, task.runner, task.report)
         return found, WindowCounts()
 
     return find

@@ -34,10 +34,10 @@ from neardup.tables import (
 
 Progress = Callable[[int], None] | None
 
-# Compare documents that share keys, or only if they share rare elements, too. The shingles of a
-# form are in all of its copies, and the text filled in is in few. Two sets at the threshold share
-# so many elements that some of the rarest are common: documents without a common rare element need
-# no comparison, whatever keys they share.
+# The matcher has two modes. It compares documents with a common key, or only documents with a
+# common key and a common rare element. All copies of a form share the shingles of the form, but few
+# share those of the text filled in. Two sets at the threshold have a rare element in common, so
+# that documents without one need no comparison.
 
 # Documents compared between two calls of ``progress``, during which Ctrl-C is not noticed.
 STEP = 1024
@@ -100,7 +100,7 @@ class CandidateMatcher(ABC):
         ``shown`` are the earlier documents with sets in memory, all partners without ``enters``.
         """
         first = start
-        while first < stop and not self._has_wasted_comparisons():
+        while first < stop and not self._switch_to_elements():
             last = min(first + STEP, stop)
             self._compare_by_keys(first, last, sets, enters)
             first = last
@@ -125,10 +125,11 @@ class CandidateMatcher(ABC):
         if progress is not None:
             progress(stop)
 
-    def _has_wasted_comparisons(self) -> bool:
+    def _switch_to_elements(self) -> bool:
+        """Require rare elements after too many failed comparisons."""
         n_compared, n_similar = self._comparisons.counts.tolist()
-        is_so = n_compared - n_similar > PATIENCE * self.n_documents
-        self._by_elements |= is_so and not self._measure.is_weighted
+        too_many_failed = n_compared - n_similar > PATIENCE * self.n_documents
+        self._by_elements |= too_many_failed and not self._measure.is_weighted
         return self._by_elements
 
     def _with_keys(self, start: int, stop: int) -> Int64s:
@@ -169,10 +170,10 @@ class Ranking:
 def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> Ranking:
     """Rank the elements of some documents' sets, the rarest first.
 
-    The least overlap depends on both sizes. So the short prefix is enough if the other set is not
-    smaller, and lacks the frequent elements that the long one may reach. Time linear except for the
-    sort of distinct elements. Memory 12 bytes per element while it works, then 4 to 4.5, and 4 per
-    element of a long prefix (Xiao et al. 2008, section 3).
+    A short prefix suffices if the other set is not smaller, because the least overlap depends on
+    both sizes. It omits the frequent elements of the long prefix. Time is linear except for a sort
+    of the distinct elements. Memory is 12 bytes per element at work, 4 to 4.5 bytes afterwards, and
+    4 bytes per element of a long prefix (Xiao et al. 2008, section 3).
     """
     sizes = sets.sizes[documents]
     records = rank_sets(ShingleSets(sets.values, sets.starts, sets.sizes), documents)

@@ -14,7 +14,13 @@ from neardup.kernels.passage.chains import ChainRules
 from neardup.kernels.passage.ends import PassageRules, WordWeights
 from neardup.kernels.types import sealed
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
+from neardup.passages.lookup import (
+    DocumentLimits,
+    WindowCounts,
+    WindowFinder,
+    WindowHits,
+    WindowPlan,
+)
 from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
 from neardup.passages.windows import PassageScheme, check_length, make_passage_scheme
@@ -241,20 +247,20 @@ class Aligner:
         self,
         queries: TokenLists,
         report: Callable[[float], None],
-        later: Later | None = None,
+        limits: DocumentLimits | None = None,
     ) -> PassageMatches:
         """Find all shared passages, sorted by query and position.
 
-        ``report`` is called with the completed share of the work. ``later`` restricts the documents
-        that each query may find; None is no restriction.
+        ``report`` is called with the completed share of the work. ``limits`` restricts the
+        documents of each query's results.
         """
         parts: list[WindowHits] = []
         sizes = np.zeros(len(queries), np.int64)
-        for query, hits in enumerate(self._finder.find(queries, later, report)):
+        for query, hits in enumerate(self._finder.find(queries, limits, report)):
             if not len(hits):
                 continue
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
-            own = int(later.firsts[query]) if later and later.are_own[query] else -1
+            own = int(limits.firsts[query]) if limits and limits.are_own[query] else -1
             found = self._maker.refine(queries.values[start:stop], hits, own)
             order = np.lexsort((found.starts, found.documents, found.query_starts))
             parts.append(found.take(order))

@@ -16,7 +16,14 @@ import numpy as np
 
 from neardup.passages.align import AlignmentPlan, PassageMaker
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import GrowingIndex, Later, LookUp, WindowHits, lists_of, tokens_within
+from neardup.passages.lookup import (
+    DocumentLimits,
+    GrowingIndex,
+    LookUp,
+    WindowHits,
+    lists_of,
+    tokens_within,
+)
 from neardup.passages.windows import PassageScheme
 from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
 
@@ -241,7 +248,7 @@ class _NearIndex(NamedTuple):
     first: int
     texts: Int64s
 
-    def earlier(self, forms: Sequence[Form]) -> Later:
+    def limit(self, forms: Sequence[Form]) -> DocumentLimits:
         """Restrict each form to forms of earlier texts and itself."""
         texts, numbers = np.array([(form.text, form.number) for form in forms], np.int64).T
         firsts = np.searchsorted(-self.texts, -texts)
@@ -249,7 +256,7 @@ class _NearIndex(NamedTuple):
         # Another form of the same text is not an earlier text.
         inside = np.minimum(firsts, len(self.texts) - 1)
         firsts += (self.texts[inside] == texts) & ~are_own
-        return Later(firsts, are_own)
+        return DocumentLimits(firsts, are_own)
 
 
 class CutBlock:
@@ -365,8 +372,8 @@ class CutBlock:
             ]
             if not asked:
                 continue
-            later = near.earlier(asked)
-            found = self._look_up.find(near.opened, shingles_of(asked), later)
+            limits = near.limit(asked)
+            found = self._look_up.find(near.opened, shingles_of(asked), limits)
             for form, hits in zip(asked, found, strict=True):
                 for document in np.unique(hits.documents).tolist():
                     rows = np.flatnonzero(hits.documents == document)

@@ -42,12 +42,12 @@ _TOKENS_AT_A_TIME = 1 << 20
 class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     """An index of passages, with a searcher per segment.
 
-    With ``gives_back``, little of its files stays in memory.
+    With ``frees_files``, little of its files stays in memory.
     """
 
     frequencies: DocumentFrequencies | None
     searchers: tuple[SegmentSearcher, ...]
-    gives_back: bool = False
+    frees_files: bool = False
 
     def opener(self) -> Callable[[Path], OpenPassages]:
         """Return a function that opens this state in another process."""
@@ -96,8 +96,8 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             for first, stop in pairwise(bounds.tolist()):
                 places, offsets = places_of_lists(starts[first:stop], sizes[first:stop])
                 yield TokenLists(segment.vocabulary[segment.tokens[places]], offsets)
-            if self.gives_back:
-                segment.let_go()
+            if self.frees_files:
+                segment.release()
 
     def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
         """Return an index without min-hashes, with other inverse document frequencies."""
@@ -108,9 +108,9 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return replace(self, scheme=scheme, searchers=searchers)
 
     def leave(self, number: int) -> None:
-        """Free a segment's file memory, if ``gives_back`` is set."""
-        if self.gives_back:
-            self.segments[number].let_go()
+        """Free a segment's file memory, if ``frees_files`` is set."""
+        if self.frees_files:
+            self.segments[number].release()
 
     def search_bytes(self, n_threads: int) -> int:
         """Return the approximate memory of a search of all segments."""

@@ -85,7 +85,7 @@ _numbers = count()
 
 def find_passages(
     index: OpenPassages,
-    asked: Sequence[LookupRequest],
+    requests: Sequence[LookupRequest],
     plan: SearchPlan,
     workspace: Workspace,
     runner: Runner,
@@ -99,22 +99,22 @@ def find_passages(
     passages of each part wait for later segments, in files if there are too many.
     """
     name = f"passages-{next(_numbers)}"
-    waiting = Shuffle(name, workspace, len(asked), in_memory=None, share=_WAITING_SHARE)
+    waiting = Shuffle(name, workspace, len(requests), in_memory=None, share=_WAITING_SHARE)
     fits = partial(workspace.fits, share=_SEARCH_SHARE)
-    first = _first_segment(index, asked)
+    first = _first_segment(index, requests)
     n_segments = len(index.segments) - first
-    n_queries = max(sum(len(part.queries) for part in asked), 1)
+    n_queries = max(sum(len(part.queries) for part in requests), 1)
     with waiting:
         for segments in index.in_turns(first, runner.workers, fits):
             shares = [(number - first) / n_segments for number in (segments[0], segments[-1] + 1)]
             report_turn, n_done = report_part(report, *shares), 0
-            for number, n_chunk, found in _find_chunks(index, segments, asked, plan, runner):
+            for number, n_chunk, found in _find_chunks(index, segments, requests, plan, runner):
                 if len(found):
                     waiting.add(found.to_batch(), np.full(len(found), number))
                 n_done += n_chunk
                 report_turn(n_done / n_queries)
     try:
-        for number in range(len(asked)):
+        for number in range(len(requests)):
             found = FoundPassages.of_batches(list(waiting.read(number)))
             yield found.take(np.argsort(found.queries, kind="stable"))
     finally:
@@ -148,7 +148,7 @@ def find_whole(
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
     """Return an index that frees its files, unless all fit."""
     fits = workspace.fits(segment_bytes(index.manifest.segments), _FILES_SHARE)
-    return replace(index, gives_back=not fits)
+    return replace(index, frees_files=not fits)
 
 
 def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runner: Runner) -> int:
@@ -170,19 +170,19 @@ def tokens_within(workspace: Workspace) -> int:
 def _find_chunks(
     index: OpenPassages,
     segments: Sequence[int],
-    asked: Sequence[LookupRequest],
+    requests: Sequence[LookupRequest],
     plan: SearchPlan,
     runner: Runner,
 ) -> Iterator[tuple[int, int, FoundPassages]]:
     def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
-        for number, part in enumerate(asked):
+        for number, part in enumerate(requests):
             entries = [index.searchers[segment].entries(part.queries) for segment in segments]
             for first in range(0, len(part.queries), _CHUNK):
                 yield number, first, entries
 
     def find(chunk: tuple[int, int, list[Int32s]]) -> tuple[int, int, FoundPassages]:
         number, first, entries = chunk
-        part = asked[number]
+        part = requests[number]
         batch = Batch(part.queries, first, min(first + _CHUNK, len(part.queries)))
         parts = []
         for segment, of_segment in zip(segments, entries, strict=True):
@@ -194,12 +194,12 @@ def _find_chunks(
     yield from runner.map(find, chunks())
 
 
-def _first_segment(index: OpenPassages, asked: Sequence[LookupRequest]) -> int:
+def _first_segment(index: OpenPassages, requests: Sequence[LookupRequest]) -> int:
     n_documents = index.first_documents[-1]
     least = min(
         (
             0 if part.documents is None else part.documents.min(initial=n_documents)
-            for part in asked
+            for part in requests
         ),
         default=n_documents,
     )
@@ -237,7 +237,7 @@ def _found(index: OpenPassages, number: int, hits: SegmentHits) -> FoundPassages
 
 # Windows of long queries, looked up together for many queries.
 
-# Windows that are numbered together, or all of one query; their hits share the memory.
+# Windows per lookup. A query with more windows is looked up alone.
 _WINDOWS_AT_A_TIME = 1 << 14
 
 
@@ -255,12 +255,12 @@ class WindowPlan:
 
 
 @dataclass(frozen=True)
-class Later:
-    """Documents that each query of the index may find.
+class DocumentLimits:
+    """Limit the documents of each query's results.
 
-    Query k finds passages of document ``firsts[k]`` and later ones. If ``are_own[k]``, it is itself
-    that document, and finds only passages after the similar window in it; with ``finds_before`` it
-    is excluded, and all other documents are searched.
+    Query k finds passages of document ``firsts[k]`` and of later documents. If ``are_own[k]``, the
+    query is that document, and each of its windows finds only passages after itself there. With
+    ``finds_before``, query k searches all documents except ``firsts[k]``.
     """
 
     firsts: Int64s
@@ -318,7 +318,7 @@ class _Part:
     numbers: Int64s
     starts: Int64s
     stops: Int64s
-    asked: LookupRequest
+    request: LookupRequest
     left_out: Int64s | None
 
     def hits(self, found: FoundPassages) -> Iterator[WindowHits]:
@@ -344,7 +344,7 @@ class WindowFinder:
     def find(
         self,
         queries: TokenLists,
-        later: Later | None,
+        limits: DocumentLimits | None,
         report: Callable[[float], None],
     ) -> Iterator[WindowHits]:
         """Yield each query's window hits, ascending, reporting completed shares."""
@@ -360,41 +360,43 @@ class WindowFinder:
                 offsets[first : stop + 1] - offsets[first],
             )
             own = None
-            if later is not None:
+            if limits is not None:
                 own = replace(
-                    later, firsts=later.firsts[first:stop], are_own=later.are_own[first:stop]
+                    limits, firsts=limits.firsts[first:stop], are_own=limits.are_own[first:stop]
                 )
             parts.append(self._cut(part, starts[first:stop], own))
-        found_of_parts = self._look_up([part.asked for part in parts], report)
+        found_of_parts = self._look_up([part.request for part in parts], report)
         for windows, found in zip(parts, found_of_parts, strict=True):
             self.counts.windows += len(windows.numbers)
             for hits in windows.hits(found):
                 self.counts.hits += len(hits)
                 yield hits
 
-    def _cut(self, queries: TokenLists, starts_of: Sequence[Int64s], later: Later | None) -> _Part:
+    def _cut(
+        self, queries: TokenLists, starts_of: Sequence[Int64s], limits: DocumentLimits | None
+    ) -> _Part:
         """Divide queries into windows at their starts."""
         offsets, index = queries.offsets, self._index
         numbers = np.repeat(np.arange(len(queries)), [len(each) for each in starts_of])
         starts, sizes = np.concatenate(starts_of), np.diff(offsets)[numbers]
         stops = np.minimum(starts + self._plan.length, sizes)
         firsts = offsets[numbers]
-        asked = gather_queries(
+        windows = gather_queries(
             queries.values, firsts + starts, firsts + stops, index.scheme, index.frequencies
         )
         documents = tokens = left_out = None
-        if later is not None and later.finds_before:
-            left_out = later.firsts
-        elif later is not None:
+        if limits is not None and limits.finds_before:
+            left_out = limits.firsts
+        elif limits is not None:
             # This many shingles after a window share tokens with it.
             overlap = index.scheme.shingles.ngram - 1
             own = np.minimum(starts + self._plan.length + overlap, sizes)
-            documents, tokens = later.firsts[numbers], np.where(later.are_own[numbers], own, 0)
-        request = LookupRequest(asked, documents, tokens)
+            documents, tokens = limits.firsts[numbers], np.where(limits.are_own[numbers], own, 0)
+        request = LookupRequest(windows, documents, tokens)
         return _Part(len(queries), numbers, starts, stops, request, left_out)
 
     def _look_up(
-        self, asked: Sequence[LookupRequest], report: Callable[[float], None]
+        self, requests: Sequence[LookupRequest], report: Callable[[float], None]
     ) -> Iterator[FoundPassages]:
         """Yield each part's window hits, without too frequent windows."""
         find = partial(
@@ -407,12 +409,12 @@ class WindowFinder:
         )
         max_documents = self._plan.max_documents
         if max_documents is None:
-            yield from find(asked)
+            yield from find(requests)
             return
         # The documents of a window are counted over all segments and parts.
         rest = []
         for part, found in zip(
-            asked, find([LookupRequest(part.queries) for part in asked]), strict=True
+            requests, find([LookupRequest(part.queries) for part in requests]), strict=True
         ):
             pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
             is_frequent = np.bincount(pairs[0], minlength=len(part.queries)) > max_documents
@@ -485,12 +487,12 @@ class LookUp:
     folder: Path
 
     def find(
-        self, index: OpenPassages, queries: TokenLists, later: Later | None = None
+        self, index: OpenPassages, queries: TokenLists, limits: DocumentLimits | None = None
     ) -> Iterator[WindowHits]:
         """Yield the passages similar to each query's windows."""
         index = within_memory(index, self.workspace)
         finder = WindowFinder(index, self.windows, self.workspace, self.runner)
-        return finder.find(queries, later, lambda _: None)
+        return finder.find(queries, limits, lambda _: None)
 
     def index(self, lists: TokenLists) -> OpenPassages:
         """Index lists of shingles in memory, in one segment."""

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.index.segments import let_go
+from neardup.index.segments import release
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.types import sealed
 from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
@@ -279,7 +279,7 @@ def _remove(
         if is_mapped:
             for each in (values, tokens.heads):
                 if isinstance(each, np.memmap):
-                    let_go(pa.py_buffer(each))
+                    release(pa.py_buffer(each))
     return rows[: filled[1]], np.unique(joints[: filled[2]])
 
 

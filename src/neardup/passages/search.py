@@ -132,7 +132,7 @@ class SegmentSearcher:
             vars(self).pop(name, None)
         self._reaches, self._lightest_by_bits = {}, {}
         self._idle = deque()
-        self.segment.let_go()
+        self.segment.release()
 
     def entries(self, queries: PassageQueries) -> Int32s:
         """Return the vocabulary entry of each query token, or -1."""

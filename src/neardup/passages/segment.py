@@ -77,7 +77,7 @@ class PassageSegment:
     id_type: pa.DataType
     texts: pa.Array
     files: pa.Array | None
-    let_go: Callable[[], None]
+    release: Callable[[], None]
     """Frees the memory of mapped files; pages are read again on access."""
 
     @cached_property
@@ -121,7 +121,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     """Return the documents and windows of a segment."""
     table, arrays = stored.table("documents"), stored.arrays
     windows = partial(_windows_in, arrays)
-    return _segment_of(table, arrays, stored.id_type, scheme, windows, stored.let_go)
+    return _segment_of(table, arrays, stored.id_type, scheme, windows, stored.release)
 
 
 def make_segment(
@@ -156,7 +156,7 @@ def _segment_of(
     id_type: pa.DataType,
     scheme: PassageScheme,
     make_windows: Callable[[], SegmentWindows],
-    let_go: Callable[[], None],
+    release: Callable[[], None],
 ) -> PassageSegment:
     names = "gaps", "lengths", "samples", "far-places", "far-values"
     has_files = _FILES.name in table.column_names
@@ -171,7 +171,7 @@ def _segment_of(
         id_type,
         _in_one(table["text"]),
         _in_one(table[_FILES.name]) if has_files else None,
-        let_go,
+        release,
     )
 
 

@@ -297,7 +297,7 @@ class PassageQueries:
         return len(self.wanted.starts)
 
     def weigh(self, first: int, stop: int) -> Int64s:
-        """Return the weights of queries, in units of ``kernels.text.weights``."""
+        """Return query weights, scaled by ``kernels.sketch.weighted``."""
         totals: Int64s = np.empty(stop - first, np.int64)
         lookups.weigh_queries(self.wanted, first, totals)
         return totals

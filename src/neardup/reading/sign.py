@@ -130,7 +130,7 @@ class ReadingPlan:
         filters = [make_filters(lists, self.filters_for)] if self.filters_for else []
         return band_keys(minhash_signatures(lists, self.minhash), n_bands, n_rows), filters
 
-    def for_other(self, columns: ColumnNames) -> ReadingPlan:
+    def without_ranks(self, columns: ColumnNames) -> ReadingPlan:
         """Return the plan for another collection, without ranks."""
         return replace(self, columns=columns, with_lengths=False)
 
@@ -159,10 +159,10 @@ class ListedBlock(NamedTuple):
 def list_block(block: RowBlock, plan: ReadingPlan) -> ListedBlock:
     """Parse a block, and compute only text lengths."""
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
-    return listed(block, parsed, np.zeros(len(block), np.int8), plan)
+    return listed_block(block, parsed, np.zeros(len(block), np.int8), plan)
 
 
-def listed(
+def listed_block(
     block: RowBlock,
     parsed: ParsedRows,
     n_tokens: Int64s | Int8s,
@@ -227,7 +227,7 @@ def sign_block(
     if plan.blocking:
         is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
         columns[_BLOCKING] = read_blocking_keys(block, plan.blocking, is_bad)
-    return listed(block, parsed, n_tokens, plan, columns=columns)
+    return listed_block(block, parsed, n_tokens, plan, columns=columns)
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
@@ -236,7 +236,7 @@ def text_lengths(texts: pa.Array) -> Int64s:
     return lengths
 
 
-def hash_tokens(
+def hash_in_parts(
     texts: Texts, tokenizer: Tokenizer, *, with_heads: bool = False
 ) -> tuple[Int64s, list[TokenLists]]:
     """Return token counts of texts, and tokens in parts."""

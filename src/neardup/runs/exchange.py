@@ -217,13 +217,13 @@ class Shuffle:
             if bounds[partition] < bounds[behind] or self.n_partitions == 1:
                 yield _slice_of(batch, bounds, partition, behind)
 
-    def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
+    def read_all(self, *, free_rows: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield all rows in any order, optionally freeing memory."""
         for path, _ in self._files():
             yield from _read_batches(path)
-        if not let_go:
+        if not free_rows:
             yield from (batch for batch, _ in self._waiting)
-        while let_go and self._waiting:
+        while free_rows and self._waiting:
             yield self._waiting.pop(0)[0]
 
     def discard(self) -> None:

@@ -207,7 +207,7 @@ def sign_documents(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan
 ) -> Read:
     """Read all documents once, first the other collection."""
-    others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
+    others = replace(plan.reading.without_ranks(other_columns_of(plan.options)), look_up=None)
     return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
 
@@ -240,7 +240,7 @@ def find_firsts(read: Read, ranks: Int64s | None) -> Int64s:
         is_filled &= blocking != NO_KEY
     firsts: Int64s = np.where(is_filled, np.arange(len(is_filled)), -1)
     keys = Keys(_list_digests, 1, _COPIES_BYTES)
-    for documents, contents in read.meet({}, keys, _number_copies):
+    for documents, contents in read.group_by_keys({}, keys, _number_copies):
         assign_firsts(documents, contents, ranks, firsts)
     return firsts
 
@@ -281,7 +281,7 @@ def find_components(
         roles[contents.is_content & are_ignored] = _IS_IGNORED
     parents: Int64s = np.arange(len(roles), dtype=np.int64)
     keys = Keys(_list_band, n_bands, _BAND_BYTES)
-    for firsts, members in read.meet({"role": roles}, keys, _connect, "bucket"):
+    for firsts, members in read.group_by_keys({"role": roles}, keys, _connect, "bucket"):
         union_edges(parents, firsts, members)
     find_roots(parents)
     return parents

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Engine, Means
+from neardup.engine.engine import Engine, TaskResources
 from neardup.files.documents import common_id_type
 from neardup.files.rows import Source
 from neardup.index.index import SharedIndex
@@ -32,7 +32,7 @@ from neardup.tables import Int64s
 
 # Finds the passages of a block's documents, and counts the windows.
 Find = Callable[[DocumentBlock], tuple[PassageMatches, WindowCounts]]
-MakeFind = Callable[[OpenPassages, Means], Find]
+MakeFind = Callable[[OpenPassages, TaskResources], Find]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def _find_in_blocks(
     make_find: MakeFind,
     options: AlignOptions | SearchOptions,
     blocks: Iterator[DocumentBlock],
-    means: Means,
+    task: TaskResources,
 ) -> Iterator[FoundInBlock]:
     """Yield the passages of queries, in batches of suitable size."""
-    index = within_memory(shared.opened, means.workspace)
-    find = make_find(index, means)
+    index = within_memory(shared.opened, task.workspace)
+    find = make_find(index, task)
     placer = Placer(options.place_marker) if options.has_places else None
-    for block in gather(blocks, tokens_at_a_time([index], means.workspace, means.runner)):
+    for block in gather(blocks, tokens_at_a_time([index], task.workspace, task.runner)):
         matches, windows = find(block)
         yield FoundInBlock(
             np.diff(block.tokens.offsets),
@@ -78,7 +78,7 @@ def _find_in_blocks(
         )
         # Free memory before the next batch.
         del block, matches
-        if index.gives_back:
+        if index.frees_files:
             release_memory()
 
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 from neardup.engine.engine import (
     DOCUMENT,
     PLACE,
+    BlockFunction,
     Change,
     Columns,
     DocumentPartition,
@@ -28,16 +29,15 @@ from neardup.engine.engine import (
     Exchanged,
     Given,
     Group,
+    GroupFunction,
     Keys,
-    Look,
-    Means,
-    Meet,
     Partition,
     Partitions,
     Pick,
     Read,
     Revisited,
     Route,
+    TaskResources,
     TaskRows,
     WorkLimits,
     gather_rows,
@@ -132,7 +132,7 @@ class SparkEngine(Engine):
         stage: str,
         sources: Sequence[Source],
         look: Callable[[Source, RowBlock], T],
-        work: Callable[[Iterator[T], Means], Iterator[U]],
+        work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         cluster = self.cluster
         count_filtered(cluster, sources)
@@ -166,7 +166,7 @@ class SparkEngine(Engine):
     def read(
         self,
         collections: Collections,
-        look: Look,
+        look: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
@@ -232,7 +232,7 @@ class _SentFolder:
 
 def _stream(
     look: Callable[[Source, RowBlock], T],
-    work: Callable[[Iterator[T], Means], Iterator[U]],
+    work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     memory: int,
     reading: TaskReading,
 ) -> Iterator[U]:
@@ -242,10 +242,10 @@ def _stream(
     with local_workspace(memory) as workspace, Runner(1) as runner:
         blocks = (found for _, found in reading.map(look_at))
         # Spark counts tasks, so nothing is reported within one.
-        yield from work(blocks, Means(runner, workspace, lambda _: None))
+        yield from work(blocks, TaskResources(runner, workspace, lambda _: None))
 
 
-def _count(lists: Iterator[TokenLists], _: Means) -> Iterator[DocumentFrequencies]:
+def _count(lists: Iterator[TokenLists], _: TaskResources) -> Iterator[DocumentFrequencies]:
     yield count_documents(lists)
 
 
@@ -335,8 +335,8 @@ class _SparkRead(Read):
     cluster: Cluster
     tasks: ReadTasks
 
-    def meet(
-        self, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    def group_by_keys(
+        self, given: Columns, keys: Keys, function: GroupFunction, stage: str | None = None
     ) -> Iterator[Any]:
         cluster, tasks = self.cluster, self.tasks
         n_bytes = self.n_documents * keys.n_kinds * keys.row_bytes
@@ -344,7 +344,7 @@ class _SparkRead(Read):
         n_partitions = max(least, -(-n_bytes * _MEETING_ROOM // cluster.task_bytes))
         attached = cluster.attach(tasks.parts_of(given), tasks.rows)
         sent = cluster.work(partial(_send_keys, keys, n_partitions), attached)
-        return cluster.results(partial(_meet, function), cluster.place(sent, n_partitions))
+        return cluster.results(partial(_group_by_keys, function), cluster.place(sent, n_partitions))
 
     def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
         cluster, tasks = self.cluster, self.tasks
@@ -488,7 +488,7 @@ def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[A
             yield pa.RecordBatch.from_pydict({_KIND: kinds, **columns}), partitions
 
 
-def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+def _group_by_keys(function: GroupFunction, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
     """Process a range of keys kind by kind, in order."""
     batches = [from_bytes(data) for _, data in rows]
     if not batches:

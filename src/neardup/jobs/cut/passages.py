@@ -21,7 +21,7 @@ from neardup.passages.lookup import LookUp
 from neardup.passages.matches import character_spans
 from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
 from neardup.reading.passes import part_of, text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, listed_block, numbers_of
 from neardup.runs.exchange import GrowingArray
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, CutSpans, Int64s, Texts, TokenLists, TokenSpans, offsets_of
@@ -75,7 +75,7 @@ def _order_of(read: Read, plan: CutJobPlan) -> Int64s:
 def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts = Texts.from_arrow(parsed.text, block.language)
-    n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
+    n_tokens, parts = hash_in_parts(texts, reading.shingles.tokenizer)
     found, n_before = [WindowSamples.of_none()], 0
     for part in parts:
         samples = sample_windows(part, min_tokens)
@@ -83,7 +83,7 @@ def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> Lis
         n_before += len(part)
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     rows = pa.RecordBatch.from_pydict({_HASH: hashes, DOCUMENT: documents})
-    return listed(block, parsed, n_tokens, reading, rows)
+    return listed_block(block, parsed, n_tokens, reading, rows)
 
 
 def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
@@ -163,14 +163,14 @@ def _list_tokens(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     """
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts, tokenizer = Texts.from_arrow(parsed.text, block.language), reading.shingles.tokenizer
-    n_tokens, parts = hash_tokens(texts, tokenizer, with_heads=True)
+    n_tokens, parts = hash_in_parts(texts, tokenizer, with_heads=True)
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
     columns: dict[str, Any] = {_TOKEN: values}
     if tokenizer.splits_characters:
         heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
         columns[_HEAD] = heads.view(np.uint8)
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, reading, rows)
+    return listed_block(block, parsed, n_tokens, reading, rows)
 
 
 def _collect_tokens(engine: Engine, read: Read) -> TokenLists:

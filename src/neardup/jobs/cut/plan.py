@@ -50,7 +50,7 @@ class CutJobPlan:
         self, sources: Sequence[Source], against: Sequence[Source]
     ) -> list[tuple[Sequence[Source], ReadingPlan]]:
         """Return both collections with reading plans, the other one first."""
-        other = self.reading.for_other(other_columns_of(self.options))
+        other = self.reading.without_ranks(other_columns_of(self.options))
         return [(against, other), (sources, self.reading)]
 
     def keep_order(self, own: Catalogue) -> Int64s:

@@ -30,7 +30,7 @@ from neardup.kernels.text import tokens
 from neardup.options.choices import CutUnit
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, part_of
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, listed_block, numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Bytes, CutSpans, Digests, Int64s, Texts, offsets_of
@@ -77,7 +77,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts, is_run = Texts.from_arrow(parsed.text, block.language), plan.unit == "sentences"
     documents, *edges = split_units(texts, plan.unit)
-    sizes, parts = hash_tokens(
+    sizes, parts = hash_in_parts(
         texts.parts(documents, edges[0], edges[1]), reading.shingles.tokenizer
     )
     n_tokens = np.bincount(documents, sizes, len(texts)).astype(np.int64)
@@ -107,7 +107,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
     columns = dict(zip(_DIGESTS, digests.T.copy(), strict=True))
     columns |= zip(_PLACES, (documents, starts, stops, ends), strict=True)
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, reading, rows)
+    return listed_block(block, parsed, n_tokens, reading, rows)
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:

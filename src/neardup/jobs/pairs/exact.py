@@ -210,7 +210,8 @@ class UnitSets:
             return self._found
         # Data in memory do not justify starting threads.
         runner = None if self._is_only else unit.runner
-        found, keys = self._scheme.read(unit.rows(let_go=self._is_only), unit.known, runner), None
+        rows, keys = unit.rows(free_rows=self._is_only), None
+        found = self._scheme.read(rows, unit.known, runner)
         if "key" in unit.known.schema.names:
             keys = unit.known["key"].to_numpy()
             found = found if isinstance(found, TokenLists) else salt_sets(found, keys)

@@ -280,7 +280,7 @@ def find_pairs_in_sources(
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
     if right is not None:
-        collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
+        collections.append((right, plan.reading.without_ranks(other_columns_of(plan.options))))
     keep_extracted(workspace, *(sources for sources, _ in collections))
     names = plan.options.shown_columns
     there = list[tuple[str, ...]]()
