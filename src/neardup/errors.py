@@ -186,7 +186,7 @@ class DeniedError(NeardupError, ValueError):
 
     @classmethod
     def of(cls, identifier: object, denied_id: str) -> Self:
-        """Return the error of a document with the tokens of a denied one."""
+        """Return the error of a denied document's copy."""
         message = (
             f"document {identifier!r} has the same tokens as {denied_id!r}, which was removed and "
             "denied; it is not inserted"

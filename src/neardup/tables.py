@@ -127,7 +127,7 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
-        """View Arrow strings as texts, null as empty; one language may be for all."""
+        """View Arrow strings as texts, null as empty."""
         if isinstance(languages, int):
             languages = np.full(len(strings), languages, np.uint8)
         strings = with_wide_offsets(strings)

@@ -289,7 +289,7 @@ class TableOutput(_Output):
         return str(self._target)
 
     def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result, on standard error if the table is on standard output."""
+        """Print a result to the stream without the table."""
         self._call.print_result(facts, *lines, err=self._target.is_standard_output)
 
     def takes_texts(self) -> bool:
@@ -300,7 +300,7 @@ class TableOutput(_Output):
         return self._target.format in _WITH_TEXTS
 
     def write(self, result: TableResult) -> None:
-        """Write the table of a result, and end silently if its reader has gone."""
+        """Write a result's table, or end silently without a reader."""
         try:
             self._target.write(result.rows(), overwrite=self._options.overwrite)
         except (BrokenPipeError, WriteError) as error:
@@ -348,7 +348,7 @@ def _describe_preset(summary: Mapping[str, Any]) -> list[str]:
 
 
 def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
-    """Return the last lines of a report: preset, ids, odd documents, hints, output."""
+    """Return the last lines of a report."""
     lines = [*_describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
     lines += _note_left_out(summary, isinstance(output, FolderOutput))
     lines += (f"hint: {hint['message']}" for hint in summary.get("hints", ()))
@@ -396,7 +396,7 @@ def _total(summary: Mapping[str, Any], what: str) -> int:
 
 
 def _note_left_out(summary: Mapping[str, Any], has_folder: bool) -> Iterator[str]:
-    """Describe rows left out by --where or as bad, and files passed over."""
+    """Describe excluded rows, bad rows and ignored files."""
     if "filtered_rows" in summary:
         n_rows = summary["filtered_rows"]
         yield f"{counted(n_rows, 'row')} {plural(n_rows, 'does', 'do')} not meet --where"

@@ -80,7 +80,7 @@ class JobCommand(click.Command):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, with logs on standard error and options as it spells them."""
+        """Run the command, with its spelling of options in messages."""
         try:
             with nullcontext() if ctx.params.get("quiet") else _showing_logs():
                 return super().invoke(ctx)

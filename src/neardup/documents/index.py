@@ -52,7 +52,7 @@ _log = getLogger(__name__)
 
 
 class DeniedDocument(NamedTuple):
-    """A document left out because it has the tokens of a denied document."""
+    """A skipped document with the tokens of a denied one."""
 
     id: str | int
     denied_id: str | int

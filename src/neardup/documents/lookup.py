@@ -82,7 +82,7 @@ class DeniedDocuments:
         return DeniedDocuments(ids, {digest: number for number, digest in enumerate(digests)})
 
     def find(self, queries: Queries) -> Int64s:
-        """Return the number of the denied copy of each text, -1 for none."""
+        """Return the denied copy's number per text, or -1."""
         numbers: Int64s = np.full(len(queries), -1, np.int64)
         if self.numbers:
             for text in np.flatnonzero(queries.is_filled).tolist():
@@ -237,7 +237,7 @@ def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> Ea
 
 
 def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
-    """Return each query's first exact copy, else most similar document, first on a tie."""
+    """Return each query's first exact copy or first best match."""
     order = hits.documents, -hits.similarities, ~hits.are_copies, hits.queries
     hits = hits.take(np.lexsort(order))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
@@ -326,7 +326,7 @@ def look_up_block(
     source: Source,
     block: RowBlock,
 ) -> LookedUp:
-    """Look up a block's documents, with ``limit`` hits at most, None for all."""
+    """Look up a block's documents, with ``limit`` hits or all."""
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
     texts = Texts.from_arrow(rows.texts, block.language)
     queries = queries_of_texts(texts, index.opened.scheme)

@@ -93,7 +93,7 @@ class Queries:
 
     @cached_property
     def slots(self) -> Slots:
-        """Keys of a lookup of the texts with tokens, with lists and owners.
+        """Return lookup keys of texts with tokens, and their owners.
 
         Many are looked up list by list, ascending: then accessed pages are neighbours. Of 8,000
         texts among 200,000 that took about half of the time.

@@ -290,7 +290,7 @@ class Exchanged(ABC):
 
     @abstractmethod
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Add the compared sets of documents, a mask in order of the partitions."""
+        """Add the compared sets of documents, given a mask."""
 
     @abstractmethod
     def work(
@@ -326,7 +326,7 @@ def read_sets_of(
 
 @dataclass(frozen=True)
 class TaskRows(ABC):
-    """Rows of documents, in partitions or groups, or a function's results of each."""
+    """Rows of documents in partitions or groups, or their results."""
 
     n_rows: int
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
-    """Return options of a run in threads, and raise for any without effect."""
+    """Return a run's options. Options without effect raise."""
     options = _checked(run)
     for name in ("memory", "work", "spark"):
         if name not in known and getattr(options, name) is not None:

@@ -134,7 +134,7 @@ def _zip_members(archive: str) -> Generator[_Member, None, None]:
 
 
 def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
-    """Yield a tar archive's members, each to be opened before the next one."""
+    """Yield a tar archive's members. Open each before the next."""
     with InputStream(archive, TAR_ENDINGS[ending_of(archive)]) as stream:
         reader: Any = _TarReader(stream, limit)
         with tarfile.open(fileobj=reader, mode="r|", bufsize=_PIECE, tarinfo=_TarHeader) as file:

@@ -29,7 +29,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ArrowSource:
 
 
 class ArrowSource(Source):
-    """A file or stream of record batches, written as the same kind of file."""
+    """A file or stream of Arrow record batches."""
 
     def __init__(self, location: str, name: str, *, block_rows: int = _BLOCK_ROWS) -> None:
         self.location = self.origin = location

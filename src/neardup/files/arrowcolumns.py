@@ -217,7 +217,7 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
 
 
 def _without_type(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array:
-    """Return a column, of a type if it has none because all its values are null."""
+    """Return a column, with a type if all values are null."""
     array = plain_array(table.column(name))
     return array.cast(kind) if pa.types.is_null(array.type) else array
 
@@ -480,7 +480,7 @@ def kind_of(value: Any) -> str:
 
 
 def as_text(value: Any) -> str | None:
-    """Return a value as text, the same for equal numbers, None for null and NaN."""
+    """Return a value as text. Null and NaN are None."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float):

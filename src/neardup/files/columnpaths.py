@@ -27,7 +27,7 @@ MISSING = _Missing()
 
 
 def splits(name: str) -> Iterator[tuple[str, str | None]]:
-    """Yield a name's splits into column and rest, whole name and longest head first."""
+    """Yield splits into column and rest, longest column first."""
     yield name, None
     dot = name.rfind(".")
     while dot > 0:
@@ -121,7 +121,7 @@ def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
 
 
 def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
-    """Return a table with the values at a path replaced, null within null."""
+    """Return a table with replaced values at a path."""
     place, start, chunks = table.column_names.index(path[0]), 0, []
     for chunk in table.column(place).chunks:
         chunks.append(_put(chunk, path[1:], values.slice(start, len(chunk))))

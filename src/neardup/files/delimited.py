@@ -301,7 +301,7 @@ def _are_empty(batch: pa.RecordBatch) -> Mask:
 
 
 class _Utf8Stream(io.RawIOBase):
-    """A file after its header as UTF-8 with ``last``; undecodable bytes are private characters."""
+    """A file after its header as UTF-8 with ``last``. Undecodable bytes are private characters."""
 
     def __init__(self, stream: InputStream, codec: str, last: bytes) -> None:
         self._stream, self._last = stream, last
@@ -346,8 +346,7 @@ class _DelimitedBlock(TableBlock):
     """Rows of CSV or TSV.
 
     ``table`` and ``numbers`` are the rows with as many fields as the header; ``misfits`` are number
-    of fields and text of the other rows, by number. ``codec`` is the encoding if some bytes may not
-    be of it, else None.
+    of fields and text of the other rows, by number. ``codec`` is the encoding to check, or None.
     """
 
     def __init__(

@@ -1,9 +1,8 @@
 """Outputs that appear whole, in folders and at URLs.
 
 A local output is made in a hidden folder beside its place, ``.NAME.neardup-progress``, and renamed
-when it is complete. The folder is locked by its writer; the system frees the lock of a killed one,
-and the next run for the same output restores an earlier output, if its name is free, and removes
-the rest.
+when it is complete. Its writer locks the folder; the system frees the lock of a killed writer. Then
+the next run for this output restores an earlier output, if its name is free, and removes the rest.
 
 At a URL nothing can be exchanged in one step, and nothing is staged on the local disk. A file of an
 object store is visible when it is closed; other systems get a temporary file that is renamed. The
@@ -69,7 +68,7 @@ def is_standard_output(target: Target) -> bool:
 
 
 def check_output(target: Target, *, overwrite: bool, mark: str = SUMMARY) -> None:
-    """Check that a folder is new, or has its mark and may be replaced."""
+    """Check that an output folder is new or replaceable."""
     if isinstance(target, Url):
         _check_writable(target, *_check_remote(target, overwrite=overwrite))
         return
@@ -117,7 +116,7 @@ def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) ->
 
 
 def _check_writable(url: Url, system: Any, path: str) -> None:
-    """Write and remove a file, so that a run does not end where it may not write."""
+    """Check that a folder is writable, before a long run."""
     beside = _beside(path)
     with writing_to(url):
         system.pipe_file(beside, b"")
@@ -156,7 +155,7 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
 
 
 def _is_within(place: str, folder: Target) -> bool:
-    """Return whether a path or URL is a folder, or is inside it."""
+    """Return whether a path or URL is in a folder."""
     if not isinstance(folder, Url):
         real = os.path.realpath(folder)
         return not is_url(place) and Path(os.path.realpath(place)).is_relative_to(real)
@@ -245,7 +244,7 @@ _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 @contextmanager
 def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Lock a local output until the block ends, and yield its content's temporary path.
+    """Lock a local output, and yield its temporary path.
 
     Folders above it are made, and go if they stay empty. Nested blocks for the same output share
     the path. Raises WriteError if another run holds the output.
@@ -409,7 +408,7 @@ def is_remote_output(system: Any, folder: str) -> bool:
 
 
 def _check_remote(url: Url, *, overwrite: bool) -> tuple[Any, str]:
-    """Return the system and path of a folder that is empty or a replaceable output."""
+    """Return the system and path of a usable output folder."""
     system, path = open_system(url)
     with writing_to(url):
         is_file, names = system.isfile(path), _sizes(system, path)

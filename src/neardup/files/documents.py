@@ -1,8 +1,7 @@
 """Documents of files: their ids, their texts, and passes over them.
 
 Ids are strings, or whole numbers of one type. They keep the type of their column, so that tables of
-results can be joined with the input. Only columns of whole numbers have an integer type; in CSV all
-values are text.
+results can be joined with the input. Only whole numbers are integers; in CSV all values are text.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def as_text(ids: pa.Array) -> pa.Array:
 def check_unique(
     ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
 ) -> None:
-    """Raise if an id occurs twice, reading ``ids`` twice, in 8 bytes per id."""
+    """Raise if an id occurs twice. Memory is 8 bytes per id."""
     parts = [hash_ids(as_text(part.drop_null())) for part in ids]
     hashes = np.concatenate([np.empty(0, np.uint64), *parts])
     hashes.sort()
@@ -114,7 +113,7 @@ def check_unique(
 
 
 class IdTable:
-    """Lookup of rows by id, a large string without nulls, in 16 bytes a row."""
+    """Lookup of rows by id. Ids are large strings; memory is 16 bytes per row."""
 
     def __init__(self, ids: pa.Array) -> None:
         hashes = hash_ids(ids)
@@ -218,8 +217,7 @@ class ReadingPass:
     Progress counts stored bytes, also of compressed files, because only these are known beforehand.
     Their number is not known for URLs.
 
-    With ``waits`` blocks count as done at ``finish``, and not at the next block: several are in
-    work at a time.
+    With ``waits``, a block counts as done at ``finish``: several are in work at a time.
     """
 
     def __init__(

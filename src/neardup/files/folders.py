@@ -90,7 +90,7 @@ SEPARATOR = "\n\n"
 
 
 class FolderSource(Source):
-    """Files of a folder, joined in this order to one document, row 1."""
+    """Files of a folder, joined to one document."""
 
     is_one_row = True
     uncuttable = "the files of a folder"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of input files, with its value of ``input_format`` and endings in lower case.
+    """A format of input files, with its endings.
 
     ``opener`` is a module in ``neardup.files`` and a function there, ``open_source`` if none is
     named, loaded with the first file; the suffix of a compression may follow if
@@ -173,7 +173,7 @@ def missing_extras(endings: Iterable[str]) -> list[str]:
 
 
 def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> Source:
-    """Make the source of a path or URL; suffixes of the name are format and compression."""
+    """Make the source of a path or URL by its suffixes."""
     return (format_of(name, options) or _TEXT).open(location, name, options)
 
 

@@ -1,7 +1,6 @@
 """Text of HTML pages.
 
-Resiliparse parses pages as browsers do and takes their visible text; trafilatura finds the main
-text.
+Resiliparse parses pages as browsers do and takes visible text; trafilatura finds the main text.
 """
 
 from __future__ import annotations

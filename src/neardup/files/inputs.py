@@ -144,7 +144,7 @@ def as_documents(queries: Any) -> Any:
 
 
 def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> Inputs:
-    """Return the sources of files, folders, globs, archives, URLs, or ``-`` for standard input.
+    """Return the sources of files, folders, globs, archives and URLs.
 
     A named file whose ending is of no format is text. In a folder, all files of known formats at
     any depth are inputs, others are passed over; hidden files and outputs of neardup are ignored.
@@ -292,7 +292,7 @@ def name_apart(
 def _files_of(
     path: str, options: InputOptions, opened: dict[str, tuple[list[Copied], list[str]]]
 ) -> tuple[list[str], list[str]]:
-    """Return the input files of an argument, members of archives among them, and other files."""
+    """Return an argument's input files, with members of archives, and others."""
     files: list[str] = []
     others: list[str] = []
     for location, is_named in sorted(set(_found(path))):
@@ -314,7 +314,7 @@ def _files_of(
 
 
 def _no_files(path: str, others: Iterable[str], options: InputOptions) -> InvalidInputError:
-    """Return the error for an argument without a file of a known format."""
+    """Return the error for an argument without input files."""
     if options.by_ending:
         message = (
             f"no file in {path!r} has the ending of a program's; name the language of all, such "
@@ -340,7 +340,7 @@ def _is_special(location: str) -> bool:
 
 
 def _found(path: str) -> Iterator[tuple[str, bool]]:
-    """Yield the files of an argument, and whether it names them or a folder with them."""
+    """Yield an argument's files, and whether it names each one."""
     local = path.removeprefix("file://")
     if is_remote(local):
         with reading(path):
@@ -379,7 +379,7 @@ def _matches(pattern: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_any(pattern: str) -> bool:
-    """Return whether a pattern such as ``corpus/**`` matches folders and all their entries."""
+    """Return whether a pattern matches entire folders, as ``corpus/**`` does."""
     return pattern.rpartition("/")[2] == "**"
 
 

@@ -4,8 +4,7 @@ One rule: a kernel reads a row or refuses it, and the standard library reads a r
 kernel checks every object whole and accepts only syntax that all parsers read alike. It finds
 members of the object itself, so that a row with a value within another one is refused.
 
-A byte-order mark at the start of the file is skipped and not written again, since RFC 8259 forbids
-it in JSON.
+A byte-order mark at the start of the file is skipped and not written: RFC 8259 forbids it in JSON.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class JsonValues:
         return found
 
     def strings(self, name: str) -> pa.Array:
-        """Return the strings of a column, null for others, or raise ArrowInvalid for bad UTF-8."""
+        """Return a column's strings, else null. Bad UTF-8 raises ArrowInvalid."""
         return self._as_written(name, self.are(name, _STRINGS))
 
     def numbers_or_strings(self, name: str) -> pa.Array:
@@ -397,7 +396,7 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
 
 
 def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
-    """Return the place of a string with its quotes in each row, empty if none."""
+    """Return the place of each row's string with its quotes."""
     values = JsonValues.find(raw, [name])
     starts, stops = values.starts[0] - raw.starts, values.stops[0] - raw.starts
     places = list(zip(starts.tolist(), stops.tolist(), strict=True))

@@ -161,7 +161,7 @@ def is_arrow(data: Any) -> bool:
 
 
 def arrow_source(data: Any) -> MemorySource:
-    """Return the source of a table, of a data frame, or of one column of texts."""
+    """Return the source of a table, data frame or column."""
     pandas = sys.modules.get("pandas")
     try:
         if pandas is not None and isinstance(data, pandas.DataFrame):

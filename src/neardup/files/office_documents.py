@@ -169,7 +169,7 @@ _KEPT_SPACES = str.maketrans("\x02\x03\x04", " \t\n")
 
 
 def _laid_out(parts: list[str]) -> str:
-    """Return texts with one line feed or tab for the ends between them."""
+    """Return texts joined by one line feed or tab."""
     text = "".join(parts).strip(_LINE + _CELL)
     return _ENDS.sub(lambda ends: "\t" if ends[0][-1] == _CELL else "\n", text)
 

@@ -50,7 +50,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ParquetSource:
 
 
 class ParquetSource(Source):
-    """A Parquet file with rows counted from 1, written with its schema and metadata."""
+    """A Parquet file, written with its schema and metadata."""
 
     def __init__(self, location: str, name: str, *, block_bytes: int = BLOCK_BYTES) -> None:
         self.location = self.origin = location

@@ -129,7 +129,7 @@ class TextFileSource(_OneColumnSource):
         return _TextBlock(self, raw)
 
     def foreign_kind_of(self, data: bytes | memoryview) -> str | None:
-        """Describe a file of this beginning, or whole file, if it is not text."""
+        """Describe a file by its beginning if it is not text."""
         foreign = foreign_kind(bytes(data[:HEAD_BYTES]))
         return foreign if foreign and not (self._is_text_by_name and is_utf8(data)) else None
 
@@ -270,7 +270,7 @@ def extract_texts(
     kept: ExtractedTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
-    """Return the texts of rows without bad rows, some ``kept`` by an earlier pass."""
+    """Extract rows' texts, unless ``kept`` by an earlier pass."""
     numbers = problems.numbers.tolist()
     known = {} if kept is None else kept.take(block, numbers)
     texts: list[bytes] = []
@@ -301,7 +301,7 @@ def extract_texts(
 
 
 class ExtractedFileSource(_OneColumnSource):
-    """Extracted text of one file, row 1 even if empty, a bad row if it cannot be read."""
+    """Extracted text of one file, row 1. An unreadable file is a bad row."""
 
     is_one_row = extracts_text = True
 

@@ -1,4 +1,4 @@
-"""Errors of columns that are not there, and of bytes that are not text."""
+"""Errors of missing columns and undecodable bytes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def encoding_advice(data: bytes) -> str:
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
-    """Describe the first byte outside an encoding, or another kind of file, with any remedy."""
+    """Describe the first undecodable byte, with any remedy."""
     if codec == "utf-8":
         foreign = foreign_kind(error.object[:HEAD_BYTES])
         return foreign or not_utf8(error, where) + encoding_advice(error.object)

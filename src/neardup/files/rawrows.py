@@ -73,7 +73,7 @@ LOOKED_AT = 1 << 16
 
 @dataclass(frozen=True)
 class TextEncoding:
-    """How the characters of a file are written down, with its byte-order mark."""
+    """A file's character encoding and byte-order mark."""
 
     codec: str = "utf-8"
     mark: bytes = b""
@@ -244,7 +244,7 @@ def line_ends(raw: RawRows) -> Int64s:
 
 
 class RawBlock(RowBlock):
-    """Rows of one piece of a file with their bytes, read by subclasses in UTF-8."""
+    """Rows of a piece of a file with their bytes."""
 
     def __init__(self, path: str, raw: RawRows, codec: str = "utf-8") -> None:
         self.path, self.codec = path, codec
@@ -454,8 +454,7 @@ def written_slices(raw: RawRows) -> list[Buffer]:
 class _FileWriter(RowWriter):
     """Writer of a file with one document, if selected.
 
-    No file is written otherwise, because an empty file is a document. A file that was read in part
-    is copied.
+    No file is written otherwise: an empty file is a document. A file read in part is copied.
     """
 
     def __init__(self, source: RawSource, folder: Destination) -> None:

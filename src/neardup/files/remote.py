@@ -148,7 +148,7 @@ class RemoteFile:
 
 
 class RemoteDestination(Destination):
-    """A remote path with its name for users, and the ``files`` created there."""
+    """A remote path, shown by name, and ``files`` created there."""
 
     def __init__(
         self, system: Any, path: str, url: str, files: list[RemoteFile] | None = None

@@ -109,8 +109,7 @@ def columns_of_order(order: pa.Array | None, n_columns: int) -> list[pa.Array]:
 def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
     """Join strings row by row, null if all columns are.
 
-    A null beside other texts counts as an empty one, so that each text has as many parts as there
-    are columns.
+    A null beside other texts counts as an empty one, so that each text has a part per column.
     """
     if len(columns) == 1:
         return columns[0]
@@ -133,7 +132,7 @@ class BadRowError(Exception):
 
 
 class Problems:
-    """The bad rows of one call of ``parse``: collected with ``skip_bad``, else raised."""
+    """The bad rows of a call of ``parse``, collected or raised."""
 
     def __init__(self, numbers: Int64s, path: str | None, skip_bad: bool) -> None:
         self.numbers, self._path, self._skip_bad = numbers, path, skip_bad
@@ -261,8 +260,7 @@ class RowBlock(ABC):
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return the block with spans cut out of its texts.
 
-        A row without a span keeps its bytes; in other rows only the text changes. A bad row has no
-        span.
+        A row without a span, such as a bad row, keeps its bytes; in others only the text changes.
         """
 
 
@@ -356,8 +354,7 @@ class Source(ABC):
     def schema(self) -> pa.Schema | None:
         """Return the columns with their types and metadata.
 
-        Without ``has_fixed_columns``, the names of the first row, nested ones in structures. None
-        without such a row.
+        Without ``has_fixed_columns``, names of the first row, if any, nested ones in structures.
         """
         return None
 

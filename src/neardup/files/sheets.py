@@ -122,7 +122,7 @@ def _check_package(file: Any, size: int) -> None:
 
 
 def _read(sheet: Any, most_text: int) -> tuple[list[str], list[list[Value]], int]:
-    """Return a sheet's column names and rows, and the number of its empty rows."""
+    """Return a sheet's column names, rows and empty-row count."""
     from openpyxl.utils import get_column_letter
 
     numbered = _rows(sheet)
@@ -151,7 +151,7 @@ def _read(sheet: Any, most_text: int) -> tuple[list[str], list[list[Value]], int
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, list[Value]]]:
-    """Yield the rows with a value: numbers in the sheet, and values up to the last one."""
+    """Yield numbers and values of rows that are not empty."""
     for number, cells in enumerate(sheet.iter_rows(), 1):
         if number > _MOST_ROWS:
             message = f"it has more than {_MOST_ROWS:,} rows in a sheet; leave it out"
@@ -181,7 +181,7 @@ def _value(cell: Any) -> Value:
 
 
 class _SheetBlock(TableBlock):
-    """Rows of a sheet, with empty cells and numbers among texts as texts."""
+    """Rows of a sheet, with mixed columns as text."""
 
     def _with_texts(self, names: Sequence[str], *, are_filled: bool) -> Self:
         table = self._columns(None)

@@ -88,7 +88,7 @@ class Spreadsheet:
         self._folder.cleanup()
 
     def append(self, values: Sequence[object]) -> None:
-        """Append a row, with early dates and floats that are not finite as text."""
+        """Append a row, with values unknown to Excel as text."""
         if self._row == SHEET_ROWS:
             message = (
                 f"a spreadsheet has at most {SHEET_ROWS - 1:,} rows below its header; write "

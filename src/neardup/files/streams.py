@@ -137,7 +137,7 @@ class NamedFile:
 
 
 class Copied(str):
-    """A location shown by name but opened at its local copy, as long as ``keeper`` keeps it."""
+    """A location's local copy, which exists as long as ``keeper``."""
 
     copy: Path
     archive: str | None

@@ -120,7 +120,7 @@ class TableWriter(RowWriter):
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
-        """Translate errors of the system, and of values that a format cannot hold."""
+        """Translate errors of the system and of unsupported values."""
         try:
             with writing(self._destination):
                 yield

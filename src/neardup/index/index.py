@@ -449,7 +449,7 @@ _opened: dict[str, OpenIndex[Any, Any]] = {}
 
 
 class SharedIndex(Generic[IndexT]):
-    """An open index that other processes open on first use from its folder."""
+    """An open index, which other processes open on first use."""
 
     def __init__(self, index: IndexT, folder: SharedFolder) -> None:
         self._index: IndexT | None = index

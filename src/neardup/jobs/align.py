@@ -115,7 +115,7 @@ class NewDocuments:
         return make_window_scheme(self.min_tokens, **self.scheme)
 
     def weighed(self, index: OpenPassages) -> OpenPassages:
-        """Return their index with the weights of few documents, if they are few."""
+        """Return their index with the weights for few documents."""
         if self.idf_of_few is None or index.n_documents >= _FEW:
             return index
         return index.weighed_by(self.idf_of_few)
@@ -164,7 +164,7 @@ def choose_other(
 def open_other(
     engine: Engine, other: Other
 ) -> Iterator[tuple[SharedIndex[OpenPassages], Sequence[SkippedRow]]]:
-    """Open an index, or index documents in the work folder for this block."""
+    """Open an index, or temporarily index the documents."""
     if isinstance(other, PassageHandle):
         yield other.share(other.view(engine.runner)), ()
         return
@@ -409,8 +409,7 @@ class AlignJob:
         """Find all shared passages.
 
         In one collection, each pair of documents comes once, with the earlier as query; contained
-        passages are searched in both directions. Text of templates is removed, but not from an
-        index.
+        passages are searched in both directions. Template text is removed, except from an index.
         """
         options, other, sources = self.options, self.other, self.sources
         read = PassageReading(columns_of(options), options.skip_bad)

@@ -451,8 +451,7 @@ def compare(
     Notes
     -----
     The longest edit distance takes up to 0.5 s for ASCII and 4 s for texts of thousands of
-    different characters; all other measures are linear, except for parts repeated many times in
-    both texts.
+    different characters; other measures are linear, except for parts that both texts repeat often.
 
     References
     ----------

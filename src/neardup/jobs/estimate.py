@@ -58,7 +58,7 @@ class _Question(NamedTuple):
 
 
 class _FoundPairs(NamedTuple):
-    """Estimates of the selected pairs, and numbers of estimated pairs and short sketches."""
+    """Estimates of selected pairs, and counts of all."""
 
     table: pa.Table
     n_pairs: int
@@ -104,7 +104,7 @@ class _Couple:
         return self.kind.candidates(self.rows, wanted, runner)
 
     def estimate(self, pairs: Pairs) -> tuple[_FoundPairs, int]:
-        """Return the estimates of pairs, and the first row of the last one."""
+        """Return estimates of pairs, and the last pair's first row."""
         left, right = pairs
         found = self.kind.estimate(self.rows, left, right)
         shares = found.measures[self.asked.measure]
@@ -128,7 +128,7 @@ class _Couple:
 def _couple_parts(
     sides: Sequence[SketchParts], *, both_ways: bool
 ) -> Iterator[tuple[Sketches, Sketches | None, tuple[int, int]]]:
-    """Yield one or two parts, and their first rows, to cover each pair once.
+    """Yield parts, with first rows, to cover each pair once.
 
     With ``both_ways``, pairs of different parts of one collection come in both orders.
     """
@@ -445,8 +445,7 @@ def cluster_sketches(
     Notes
     -----
     Results are not verified, and depend on the order of the documents: see
-    ``sketches.greedy.cluster_greedily``. To remove documents use ``deduplicate``, which compares
-    texts.
+    ``sketches.greedy.cluster_greedily``. To remove documents use ``deduplicate``.
 
     References
     ----------

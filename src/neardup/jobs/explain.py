@@ -1,4 +1,4 @@
-"""``explain``: why a document was removed or kept, from the tables of the run."""
+"""Explain why a document was removed or kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``report``: one page about the result of a job; ``review``: a page for judging pairs."""
+"""Make a page about a job's result, or for judging pairs."""
 
 from __future__ import annotations
 
@@ -90,8 +90,7 @@ def report(
 
     Notes
     -----
-    Memory: 400 bytes per pair, passage, span or removed document, and the texts. Inputs are read
-    once.
+    Memory: 400 bytes per pair, passage, span or removed document, and texts. Inputs are read once.
     """
     options = merge(AgainstOptions, locals())
     own = None if data is None else resolve_inputs(data, options)
@@ -386,7 +385,7 @@ def _read_fields(
     options: ReviewOptions,
     runner: Runner,
 ) -> tuple[Sequence[str], tuple[Rows, Rows] | None]:
-    """Return the names of the fields to show, and columns of both sides by id."""
+    """Return the fields to show, and both sides' columns by id."""
     names = options.shown_columns or None
     if own is None and other is None:
         if names is not None:

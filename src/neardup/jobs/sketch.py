@@ -65,7 +65,7 @@ def write_sketches(
 
 
 class _SketchedBlock(NamedTuple):
-    """Table of sketches, with rows in the source, and facts of the documents."""
+    """Sketches of a block, with source rows and facts."""
 
     source: str
     table: pa.Table

@@ -1,4 +1,4 @@
-"""Choose bands by the S-curve, and find candidates by bands, prefixes and filters."""
+"""Choose bands, and find candidates by bands, prefixes and filters."""
 
 from __future__ import annotations
 
@@ -335,8 +335,7 @@ def sieve_components(
     of a pair is x. Documents that ``are_fixed`` are compared with each other only ``with_fixed``.
     With ``either_way`` a pair counts if it is similar in one direction.
 
-    Returns the first document of each document's new component, which depends only on the documents
-    of its component.
+    Returns the first document of each document's new component, whatever other components hold.
     """
     n, n_bands = keys.shape
     order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)

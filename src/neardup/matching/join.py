@@ -332,7 +332,7 @@ class PlacedRecords(RankedRecords):
 def group_records(
     n_records: int, sides: Bytes | None, *, is_directed: bool = False
 ) -> RecordGroups:
-    """Group records by sides, if any, only left ones looking in directed joins."""
+    """Group records by sides. In directed joins only left ones look."""
     zeros: Bytes = np.zeros(n_records, np.uint8)
     n_groups, of_records, first, last = 1, zeros, zeros, zeros + np.uint8(1)
     if sides is None:
@@ -357,10 +357,9 @@ def group_records(
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
     """Sort the elements of sets by rarity.
 
-    Elements that only one set has are left out: in the whole run they come first and match nothing.
-    Ties go by first appearance. Time linear but for the sort of distinct elements. Memory while it
-    works: 4 bytes per element, and up to 50 per distinct element, then 4 per element of several
-    sets.
+    Elements of a single set are left out: they would come first and match nothing. Ties go by first
+    appearance. Time is linear except for a sort of the distinct elements. Memory is 4 bytes per
+    element and up to 50 per distinct element at work, then 4 per element of several sets.
     """
     sizes = sets.sizes[order]
     numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))

@@ -187,7 +187,7 @@ class Measure(ABC):
         return probing, probing
 
     def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return a short and a long prefix of each set, in any order.
+        """Return the short and long prefix length per size.
 
         Two sets at the threshold share an element of one's short prefix and the other's long
         prefix. Without a direction the smaller set has the short one.
@@ -406,7 +406,7 @@ def make_measure(name: str, threshold: Number) -> Measure:
 
 
 def measure_sets(sets: Sets, *, with_parities: bool = True) -> MeasuredSets:
-    """Return the sets for kernels, with parities that make comparisons of plain sets faster."""
+    """Return sets for kernels, with parities of plain sets."""
     weights, words = np.empty(0, np.int64), np.empty(0, np.uint64)
     if isinstance(sets, WeightedSets):
         weights = sets.weights

@@ -6,8 +6,7 @@ A class of options declares each option as a field::
         ngram: int | None = option("Tokens per shingle.", Whole(1, 65536), default=None)
 
 Its instances are values: they are checked when they are made, and never change. A subclass may
-declare an option again, with another default, range or help. The command line is built from the
-same fields.
+declare an option again, with another default, range or help. The command line uses these fields.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def option(like: str | Option, kind: Kind | None = None, *, default: Any, **othe
 
 
 class _OnDemand:
-    """A class attribute that is made of the class when it is read."""
+    """A class attribute that is computed on access."""
 
     def __init__(self, make: Callable[[type[Options]], Any]) -> None:
         self._make = make
@@ -236,11 +235,10 @@ class Options:
 
 
 def merge(kind: type[OptionsT], arguments: Mapping[str, Any]) -> OptionsT:
-    """Make a job's options from the arguments of a function, its ``locals()`` as it begins.
+    """Make a job's options from a function's ``locals()``.
 
     ``text`` and ``read`` are groups of options. Arguments that are no options, or None, count as
-    not given. InvalidParameterError if an option is invalid, or a group sets one that the job does
-    not have.
+    not given. An invalid option, or one that the job does not have, raises InvalidParameterError.
     """
     merged: dict[str, Any] = {}
     for group in (arguments.get("text"), arguments.get("read")):

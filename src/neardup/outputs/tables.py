@@ -150,7 +150,7 @@ def write_table(
 def write_parquet(
     batches: Iterable[pa.Table | pa.RecordBatch], schema: pa.Schema, destination: Destination
 ) -> str:
-    """Write rows to a file of a new folder, and return its SHA-256 in hex."""
+    """Write rows to a new file, and return its SHA-256."""
     # Tables as text do not load the Parquet writer.
     from neardup.files.writers import TableWriter
 
@@ -181,12 +181,12 @@ def _row_groups(
 
 
 def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Concatenate tables, each column in one piece, as Parquet's pages end with pieces."""
+    """Concatenate tables, with each column in one piece."""
     return pa.concat_tables(tables).cast(_without_dictionaries(schema)).combine_chunks()
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with value types for dictionaries, as these differ from batch to batch."""
+    """Return a schema with dictionaries as their value types."""
     fields = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in schema
@@ -523,7 +523,7 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
 
 
 def _check_table(path: str) -> None:
-    """Raise if a table of an output folder does not match its digest there."""
+    """Raise if a table does not match its digest."""
     folder, _, name = path.rpartition("/")
     folder = folder or os.curdir
     try:

@@ -52,13 +52,12 @@ class Candidate(NamedTuple):
 
 
 class Form:
-    """Remaining tokens of a text at a step of cutting, and the hits of its windows.
+    """Remaining tokens of a text, and their window hits.
 
     ``heads`` marks tokens that begin a character, and the end; it is empty if all do. ``staying``
     are hits in the remaining text, ``near`` the hits in each form of the block by its number, and
-    ``own`` the hits in the form itself. The first ``n_seen`` indexes of the block were searched, -1
-    for none and the remaining text neither. ``number`` is the form's number if it is indexed there,
-    else -1.
+    ``own`` the hits in the form itself. The first ``n_seen`` indexes of the block were searched; -1
+    if not even the remaining text was. ``number`` is the form's number in the indexes, or -1.
     """
 
     def __init__(
@@ -242,7 +241,7 @@ class Step:
 
 
 class _NearIndex(NamedTuple):
-    """An index of a block's forms from number ``first`` on, the last text first."""
+    """An index of forms from ``first`` on, the last text first."""
 
     opened: OpenPassages
     first: int
@@ -362,7 +361,7 @@ class CutBlock:
         return True
 
     def _find(self, forms: Sequence[Form]) -> None:
-        """Look up forms in the remaining text, and in indexes of the block."""
+        """Look up forms in the remaining text and the block."""
         new = [form for form in dict.fromkeys(forms) if form.n_seen < 0]
         for form, hits in zip(new, self._staying.find(new), strict=True):
             form.staying, form.n_seen = hits, 0
@@ -429,7 +428,7 @@ def cut_similar(
     min_documents: int | None,
     look_up: LookUp,
 ) -> CutSpans:
-    """Find passages that other texts or the same text repeat, as spans of tokens.
+    """Find repeated similar passages as spans of tokens.
 
     ``order`` has the documents in keep order; texts are numbered by it. The first ``n_others`` are
     of another collection and stay whole; then only passages that one of them has are removed. A
@@ -465,7 +464,7 @@ def cut_similar(
 def _block_end(
     first: int, n_others: int, ends: Int64s, staying: StayingText, look_up: LookUp
 ) -> int:
-    """Return the end of the next texts of one collection that are cut together."""
+    """Return the end of the next block of texts."""
     most = _LARGEST_BLOCK
     if look_up.workspace.work is not None:
         most = min(most, tokens_within(look_up.workspace))

@@ -314,7 +314,7 @@ class _Side:
 def _by_segment(
     index: OpenPassages, documents: Int64s
 ) -> Iterator[tuple[PassageSegment, Int64s, Int64s]]:
-    """Yield segments with the rows of their documents, and the documents' numbers there."""
+    """Yield segments with rows and numbers of their documents."""
     numbers = index.segments_of(documents)
     for number in np.unique(numbers).tolist():
         rows = np.flatnonzero(numbers == number)
@@ -359,7 +359,7 @@ _COLUMNS = [
 
 
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
-    """Sum the shared tokens of each pair of documents, by the greater share.
+    """Sum the shared tokens of each pair of documents.
 
     ``numbers`` are the passages' pairs. Overlaps of a pair's passages do not add.
     """

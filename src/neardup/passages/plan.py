@@ -4,11 +4,9 @@ A passage of n tokens that shares K tokens with a similar one is found by a wind
 which has more or fewer of the K: a hypergeometric number if words were changed independently. The
 other text has about L tokens in the window's position, so with X common tokens, the similarity is
 X / (2 L - X), and the contained share of the window X / L. At the passage's own threshold, a window
-misses half of the passages just at it, and a short passage has few windows; a lower threshold finds
-nearly all.
+misses half of the passages at it, and short ones have few windows. A lower one finds almost all.
 
-The probability is a mean over all offsets between windows and the passage, whose surroundings share
-nothing.
+The probability is a mean over all offsets between windows and a passage in unrelated surroundings.
 """
 
 from __future__ import annotations

@@ -85,15 +85,14 @@ def find_repeats(
     min_documents: int = 2,
     n_against: int = 0,
 ) -> CutSpans:
-    """Find the token runs to remove as repeats, as spans of tokens, which do not overlap.
+    """Find the repeated runs to remove, without overlaps.
 
     ``each_part`` yields ``sample_windows`` of the documents, numbered from 0, and ``read`` the
     tokens of documents in ascending order; values may be a memory map. ``order`` has the numbers of
     all documents; the first copy in this order stays. A run has ``min_tokens`` or more. Only
     windows that at least ``min_documents`` have before any removal are removed; with 1 or 2, also
     repeats within a document. The first ``n_against`` documents of the order stay whole, and only
-    their windows are removed from the others; with 0, all documents lose the windows of earlier
-    ones.
+    their windows are removed from the others; with 0, all documents lose earlier windows.
 
     Documents are cut in ``order``. From left to right, a window of ``min_tokens`` tokens is removed
     if it occurs in the remainder of an earlier document, or earlier in the remainder of the same
@@ -149,7 +148,7 @@ def find_repeats(
 
 
 def _meet(stays: Bools | None, min_documents: int, part: WindowSamples) -> WindowSamples:
-    """Return the shared samples of a part, one per hash, and all documents with one.
+    """Return a part's shared samples, one per hash, and their documents.
 
     A sample is shared if it is in a document that ``stays`` and in another, or twice if ``stays``
     is None, and in ``min_documents``, if more than 2.

@@ -94,8 +94,7 @@ class SegmentSearcher:
 
     Data from a scan of the whole segment are kept: token positions, inverse document frequencies,
     if tokens have any, the extents and least weights of passages by weight class, and scratch
-    memory per concurrent thread. ``forget`` frees most of it; all but the extents is recomputed in
-    a tenth of the time.
+    memory per thread. ``forget`` frees most of it; all but the extents is quick to recompute.
     """
 
     def __init__(

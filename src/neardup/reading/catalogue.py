@@ -1,4 +1,4 @@
-"""Catalogue of documents: their positions in sources, their ids and their keep order."""
+"""Catalogue of documents: positions, ids and keep order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IDS_AT_A_TIME = 1 << 20
 
 
 class IdColumn:
-    """Ids of one type, in mapped files or memory; copies are in memory."""
+    """Ids of one type, in mapped files or memory. Copies are in memory."""
 
     def __init__(self, kind: pa.DataType, read: Callable[[], Iterable[pa.Array]]) -> None:
         self.kind, self._read = kind, read

@@ -39,7 +39,7 @@ _FIRST_SLOTS = 1 << 12
 
 
 class ContentTable:
-    """Number digests by first appearance, in 32 to 64 bytes per distinct text."""
+    """Number digests by first appearance. Memory: 32 to 64 bytes per distinct text."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -314,8 +314,7 @@ def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
 def _text_of(values: pa.Array, name: str) -> pa.Array:
     """Return a column's values as text, null for missing.
 
-    Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
-    and NaN are missing.
+    Values are equal if their texts are, as 7 of any type and "7"; empty text and NaN are missing.
     """
     if pa.types.is_nested(values.type) or pa.types.is_large_binary(values.type):
         message = (
@@ -339,7 +338,7 @@ NO_KEY = np.uint64(0)
 
 
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
-    """Read rows' keys of all columns, ``NO_KEY`` if bad or without a value."""
+    """Read each row's blocking key, ``NO_KEY`` if incomplete."""
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)
     if table.num_columns < len(columns):
@@ -432,7 +431,7 @@ def digests_of(batch: pa.RecordBatch) -> Digests:
 
 
 def keys_of(batch: pa.RecordBatch, n_bands: int, rows: Int64s | None = None) -> Uint64s:
-    """Return the band keys of some or all documents of a batch, by document."""
+    """Return the band keys of all or some ``rows`` of a batch."""
     n_documents = len(batch) if rows is None else len(rows)
     keys: Uint64s = np.empty((n_documents, n_bands), np.uint64)
     for band, of_band in enumerate(keys.T):
@@ -454,8 +453,7 @@ def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
 def for_driver(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the columns that the collecting process needs.
 
-    They are without sketches, and without digests unless an index was searched, to which documents
-    may be added.
+    They have no sketches, and digests only if an index was searched, for adding documents to it.
     """
     is_of_index = _EARLIER[0] in batch.schema.names
     dropped = ("key_", "filter") if is_of_index else ("key_", "filter", "digest_")

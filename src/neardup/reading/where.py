@@ -97,8 +97,7 @@ class Condition:
     def of(self, source: Source, block: RowBlock) -> Mask:
         """Return a block's rows that match or are unreadable.
 
-        Raises InvalidInputError if a file lacks a column completely, or has values that cannot be
-        compared.
+        Raises InvalidInputError if no row of a file has a column, or values cannot be compared.
         """
         found = block.json_columns(self.columns)
         try:

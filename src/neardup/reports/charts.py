@@ -30,7 +30,7 @@ _MOST_BARS, _MOST_FILES, _MOST_CELLS = 40, 16, 24
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with its table of figures; ``name`` is unique on its page."""
+    """A drawing with its table; ``name`` is unique on its page."""
 
     name: str
     title: str
@@ -113,7 +113,7 @@ def ticks_of(low: float, high: float, most: int) -> list[float]:
 def _axes(
     ends: tuple[float, float], top: float, titles: tuple[str, str], threshold: float | None
 ) -> list[Markup]:
-    """Draw both axes, the second from 0 to ``top``, and the line of a threshold."""
+    """Draw both axes, and the line of a threshold."""
     parts = [
         _text(titles[1], "axis-title", 2, 12),
         _text(titles[0], "axis-title middle", (_LEFT + _RIGHT) / 2, _HEIGHT - 6),
@@ -152,7 +152,7 @@ def bars_by_file(
     parts: Mapping[str, str],
     rows: Sequence[tuple[str, Sequence[int]]],
 ) -> Chart:
-    """Draw a stacked bar for each of the first files on one scale.
+    """Draw a stacked bar per file, for the first files.
 
     ``parts`` has each part's kind, its colour: kept, gone, other. Rows have a label and counts.
     """
@@ -257,7 +257,7 @@ def banding_chart(summary: Mapping[str, Any]) -> Chart | None:
 def matrix_of_pairs(
     sides: tuple[Int64s, Int64s], weights: Int64s, names: Sequence[str], titles: tuple[str, str]
 ) -> Chart | None:
-    """Draw the heaviest rows and columns, shaded by the logarithm of pair weights."""
+    """Draw the heaviest rows and columns of pairs, shaded logarithmically."""
     if len(weights) < 2:
         return None
     kept = []

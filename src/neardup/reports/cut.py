@@ -131,7 +131,7 @@ class CutTable:
 
 
 def _codes(*columns: pa.ChunkedArray) -> Int64s:
-    """Return a number for each id of the columns in turn, -1 for null."""
+    """Return a number per id of the columns, -1 for null."""
     chunks = [chunk for column in columns for chunk in as_text(column).chunks]
     ids = pa.chunked_array(chunks, pa.large_string()).combine_chunks()
     codes: Int64s = pc.fill_null(ids.dictionary_encode().indices, -1).to_numpy().astype(np.int64)

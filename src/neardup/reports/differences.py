@@ -137,7 +137,7 @@ Stretch = tuple[Kind, int, int]
 
 
 def _shorten(kind: Kind, start: int, stop: int, before: int, after: int) -> Iterator[Stretch]:
-    """Yield a stretch, without its middle if so many words at its ends are less."""
+    """Yield a stretch, with a long middle omitted."""
     if stop - start <= before + after + _WORTH_IT:
         parts: list[Stretch] = [(kind, start, stop)]
     else:
@@ -165,7 +165,7 @@ def _first_difference(a: str, b: str) -> int:
 
 
 class _Side(NamedTuple):
-    """The compared part of one text as words; ``line`` is its first line or 0."""
+    """The compared part of a text; ``line`` is its first or 0."""
 
     text: str
     places: list[tuple[int, int]]
@@ -186,7 +186,7 @@ class _Side(NamedTuple):
         return cls(text, places, words, is_whole, line)
 
     def runs(self, stretches: Sequence[Stretch], left: int, *, has_before: bool) -> list[Run]:
-        """Write stretches with separators after their words, until so many words are shown."""
+        """Write stretches, until ``left`` words are shown."""
         found: list[Run] = []
         n_omitted, end = 0, 0
         for number, (kind, first, stop) in enumerate(stretches):

@@ -337,7 +337,7 @@ class SpilledBatches(Shuffle):
 def kept_arrays(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
-    """Return stored arrays, or compute them, and store if the folder is in use."""
+    """Return stored arrays, or compute and store them."""
     work = workspace.work
     if work is not None and work.is_done(task):
         names: list[str] = work.result(task)

@@ -108,7 +108,7 @@ _BETWEEN_LINES = 60.0
 
 
 class Display:
-    """Progress of a job on standard error: bars on a terminal, else a line a minute."""
+    """Progress on standard error: bars, or a line a minute."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._is_shown = not quiet

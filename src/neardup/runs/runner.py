@@ -57,7 +57,7 @@ def default_memory_bytes() -> int:
 
 
 def available_memory_bytes(root: Path = Path("/")) -> int | None:
-    """Return the free memory of the machine and its control groups, None if unknown.
+    """Return the memory free for this process, None if unknown.
 
     Memory for the system's file cache counts as free. Limits are of version 2 of control groups.
     """
@@ -144,7 +144,7 @@ class Runner:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Time, show and log a stage, and yield a function of counts for the log."""
+        """Time, show and log a stage, and yield its count function."""
         counts: dict[str, object] = {}
         _log.info("%s: begins", name)
         start = time.perf_counter()
@@ -356,7 +356,7 @@ def _end_threads(tasks: SimpleQueue[Task[Any] | None], running: list[Any]) -> No
 
 
 class _Crew(NamedTuple):
-    """The threads of a map, and the free slots of its queue for nested maps."""
+    """The threads of a map, and slots for nested maps."""
 
     threads: Threads
     slots: SimpleQueue[None]

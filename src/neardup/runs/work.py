@@ -63,7 +63,7 @@ def digest_of(key: Mapping[str, Any]) -> str:
 
 
 class WorkPlace(LockedFolder):
-    """A folder of a run's name and its key's digest, owned by one process."""
+    """A run's folder, named by its key's digest."""
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
         super().__init__(parent / f".{name}.neardup-work-{digest[:12]}")
@@ -105,7 +105,7 @@ class WorkPlace(LockedFolder):
                 path.unlink()
 
     def remove(self) -> None:
-        """Remove the folder if possible, unless a forked copy of the owner ends."""
+        """Remove the folder if this process owns it."""
         if self._process == os.getpid():
             with contextlib.suppress(OSError):
                 self.clear()
@@ -124,7 +124,7 @@ class WorkPlace(LockedFolder):
         return [path for _, path in sorted(times)]
 
     def remove_others(self) -> None:
-        """Remove other work folders of this name, unless a process has locked them."""
+        """Remove other unlocked work folders of this name."""
         for path in self.others():
             other = WorkPlace(self.parent, self.name, path.name[-12:])
             with contextlib.suppress(OSError):

@@ -256,5 +256,5 @@ _DATA = re.compile(r"`\$\.(id|ids|text|queries|documents|columns|a|b)\b")
 
 
 def error_of_misfit(misfit: str) -> str:
-    """Return the name of the error of a body that does not fit."""
+    """Return the error name of a body that does not fit."""
     return "InvalidInputError" if _DATA.search(misfit) else "InvalidParameterError"

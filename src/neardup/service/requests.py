@@ -68,7 +68,7 @@ class Bodies:
 
     @contextmanager
     def _growing(self) -> Iterator[Grow]:
-        """Yield a function that takes the memory of a body, unless it is small."""
+        """Yield a function that reserves memory for a body."""
         own = 0
 
         def grow(n_bytes: int, n_values: int) -> None:
@@ -125,7 +125,7 @@ class Bodies:
 
 
 def _decode(body: bytearray, asked: type, grow: Grow) -> Any:
-    """Return the message in a body, with its values and depth bounded before."""
+    """Decode the message in a body within bounds."""
     n_values = body.count(b",") + 1
     if n_values > _MOST_VALUES:
         message = f"the body has more than {_MOST_VALUES:,} values; send less at a time"

@@ -60,7 +60,7 @@ class ServedIndex:
 
 @lru_cache(_MOST_OPEN)
 def open_once(folder: Path, tokenizer: TokenizerChoice | None) -> DocumentIndex | PassageIndex:
-    """Open an index, or return the object that this process has opened before."""
+    """Open an index once per process."""
     return open_index(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
 
 

@@ -157,7 +157,7 @@ def _given(asked: msgspec.Struct, *without: str) -> dict[str, Any]:
 
 
 def _rows(texts: list[str | m.NamedText]) -> tuple[list[Any], ReadOptions | None]:
-    """Return texts for an index, with missing ids numbered, and how to read them."""
+    """Return texts with ids, and their plan of reading."""
     if all(isinstance(text, str) for text in texts):
         return texts, None
     rows = [

@@ -228,8 +228,7 @@ def edit_estimates(signatures: EditSignatures, left: Int64s, right: Int64s) -> E
 def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s) -> Int64s:
     """Count the symbol edits between pairs of signatures.
 
-    RapidFuzz compares symbols as characters: two different symbols are equal by chance once in
-    1,112,064 times.
+    RapidFuzz compares symbols as characters: different symbols are equal once in 1,112,064 times.
     """
     codes: Uint32s = signatures.symbols % np.uint32(_CODE_POINTS)
     codes[codes >= _FIRST_SURROGATE] += np.uint32(_N_SURROGATES)

@@ -253,8 +253,7 @@ def kind_of(fields: dict[str, Any]) -> SketchKind:
 class SketchMaker:
     """All that turns texts into sketches.
 
-    A kind without tokens uses only the normalisation of ``shingles``; only kinds of weighted sets
-    use ``weights``.
+    A kind without tokens only normalises by ``shingles``. Only weighted kinds use ``weights``.
     """
 
     kind: SketchKind

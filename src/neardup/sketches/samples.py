@@ -287,7 +287,7 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
 def estimate_resemblance(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> Estimates:
-    """Estimate the resemblance |A ∩ B| / |A ∪ B| of pairs of sets.
+    """Estimate |A ∩ B| / |A ∪ B| of pairs of sets.
 
     In smallest sketches the ``size`` smallest values of the union sample the union, and common
     values among them the intersection; two whole sets are compared exactly. In modulo sketches all

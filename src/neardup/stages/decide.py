@@ -385,7 +385,7 @@ def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.Re
 
 
 def candidates_in(partition: DocumentPartition, n_bands: int) -> tuple[Uint64s, Filters | None]:
-    """Return keys, of shape (n, n_bands), and filters of the documents of a partition."""
+    """Return keys, of shape (n, n_bands), and filters of a partition."""
     batches = list(partition.rows())
     if not batches:
         return np.empty((0, n_bands), np.uint64), None

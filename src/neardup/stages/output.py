@@ -116,7 +116,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
-        """Return a file's compared texts, joined as in the job, by ascending rows."""
+        """Return a file's compared texts by ascending rows."""
 
 
 def open_output(folder: str | Path) -> DedupOutput:

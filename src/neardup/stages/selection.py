@@ -223,7 +223,7 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
 def in_batches(
     rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools, *, wanted: bool = True
 ) -> pa.RecordBatchReader:
-    """Return a table in batches, of documents given or where a mask is ``wanted``."""
+    """Return wanted documents as a stream of batches."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(documents), ROWS_AT_ONCE):
@@ -289,8 +289,7 @@ _LISTED = 100
 class FileRanges:
     """Files of consecutive documents, each beginning at its ``starts``.
 
-    ``starts`` has one more item, the end of the last file. Documents before the first belong to no
-    file.
+    ``starts`` has one more item, the end of the last file. Documents before the first have no file.
     """
 
     names: Sequence[str]

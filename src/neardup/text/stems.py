@@ -30,7 +30,7 @@ def check_stem(language: str) -> None:
 
 
 def stem_hashes(folded: Bytes, hashes: Uint64s, language: str) -> Uint64s:
-    """Return each token's hash with its stem in the place of the word.
+    """Return the hashes of tokens, with words stemmed.
 
     ``folded`` has these and maybe more words, with a zero byte after each. Each distinct word is
     stemmed once.

@@ -46,11 +46,10 @@ _TF, _IDF = WeightOptions.known["tf"], WeightOptions.known["idf"]
 class Weighting:
     """Weights of tokens: term frequency times inverse document frequency.
 
-    For a token that occurs f times, ``tf`` is ``binary`` 1, ``raw`` f, ``log`` ln(1 + f),
-    or ``squared`` f * f; 0 for f = 0. For a token in n of N
-    documents, ``idf`` is ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n) / n) + 1, or
-    ``probabilistic`` ln((N - n) / n). Values are 2^-16 at least, and a token in no document counts
-    as in one.
+    For a token that occurs f times, ``tf`` is ``binary`` 1, ``raw`` f, ``log`` ln(1 + f), or
+    ``squared`` f * f; 0 for f = 0. For a token in n of N documents, ``idf`` is ``unary`` 1,
+    ``standard`` ln(N / n), ``smooth`` ln((N + n) / n) + 1, or ``probabilistic`` ln((N - n) / n).
+    Values are 2^-16 at least, and a token in no document counts as in one.
 
     A weight is the product, rounded half up to a multiple of 2^-20, from 2^-20 to 2^30. So every
     token has a weight, and equal texts are similar in any collection. The least inverse frequency

@@ -272,7 +272,7 @@ class Cluster:
         return answers
 
     def bring(self, rows: RDD[Any]) -> Iterator[Any]:
-        """Yield pairs of a value and bytes; large results not stored are made twice."""
+        """Yield pairs of a value and bytes. Large unstored results are made twice."""
         group: list[int] = []
         size = 0
         for number, answer in enumerate(self.work_out(rows)):

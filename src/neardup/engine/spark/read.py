@@ -203,7 +203,7 @@ class ReadTasks:
         ]
 
     def again(self, documents: Int64s) -> Iterator[tuple[tuple[int, Task, Wanted], slice]]:
-        """Yield tasks with their wanted documents, which ascend, and the range of these."""
+        """Yield tasks with their ascending documents and their range."""
         bounds = np.searchsorted(documents, self.starts).tolist()
         for number, (start, stop) in enumerate(self.ranges):
             own = slice(bounds[number], bounds[number + 1])
@@ -289,7 +289,7 @@ def _for_driver(
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
-    """Count excluded rows on executors, in a pass over the columns of the condition."""
+    """Count excluded rows on executors."""
     filtered = [
         (source, source.row_filter)
         for source in sources

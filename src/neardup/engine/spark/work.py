@@ -174,7 +174,7 @@ def local_folder() -> str | None:
 
 
 class SharedWork(WorkFolder):
-    """A work folder that all executors reach, with the results of their tasks."""
+    """A work folder of all executors, with their results."""
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
         super().__init__(place, key)
@@ -187,7 +187,7 @@ class SharedWork(WorkFolder):
         return sum(1 for path in (self.folder / _TASKS).glob("[!.]*"))
 
     def lay_out(self, slots: int) -> int:
-        """Return a run's number of parallel tasks, the same when it is resumed."""
+        """Return the number of parallel tasks, or a resumed run's."""
         if not self.is_done("slots"):
             with self.task("slots") as files:
                 files.result = slots

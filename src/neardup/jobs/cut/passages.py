@@ -67,7 +67,7 @@ def cut_passages(
 
 
 def _order_of(read: Read, plan: CutJobPlan) -> Int64s:
-    """Return the documents of both collections in keep order, the other one first."""
+    """Return all documents in keep order, other ones first."""
     other, own = read.catalogues
     return np.concatenate([np.arange(len(other)), len(other) + plan.keep_order(own)])
 

@@ -1,4 +1,4 @@
-"""Spans to cut: joined for a block, counted, and described in the summary."""
+"""Spans to cut, per block and for the summary."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ _LISTED, _EXCERPT = 20, 200
 class Repeated(NamedTuple):
     """A repeated passage: its copies, their documents, and their characters.
 
-    Copies are of one kept passage. ``document``, ``start`` and ``stop`` are from the first
-    removed copy.
+    All copies are of one kept passage. ``document``, ``start`` and ``stop`` are of the first copy.
     """
 
     copies: int

@@ -43,7 +43,7 @@ _SENTENCES = 3
 
 
 def split_units(texts: Texts, unit: CutUnit) -> tuple[Int64s, ...]:
-    r"""Find the units of texts: their texts, starts, stops and ends in bytes.
+    r"""Return units with starts, stops and ends in bytes.
 
     Stops are exclusive, without the end of the last line; ends are the earliest starts of the next
     unit: after the line end, and after blank lines that follow a paragraph. A line ends with
@@ -217,7 +217,7 @@ class UnitRules:
 
 
 def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: str) -> list[Any]:
-    """Return columns of rows by document and start, the first two; ``more`` if there."""
+    """Return columns of rows in order of document and start."""
     listed = list(batches)
     if not listed:
         return [np.empty(0, np.int64) for _ in names]

@@ -344,7 +344,7 @@ class DocumentIndex(Index[DocumentHandle]):
 
     @contextmanager
     def _inserting(self, identifier: Id, text: str) -> Iterator[tuple[_Insertions, Queries]]:
-        """Sign a document that is not denied, and hold the write lock for insertion.
+        """Sign a document and hold the write lock for insertion.
 
         The write lock is released at once if the only document was refused.
         """

@@ -115,7 +115,7 @@ class Index(Generic[H]):
         return 0
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
-        """Return the ``id``, ``text`` and kept columns of a document, None if not found."""
+        """Return a document's id, text and kept columns, or None."""
         view = self._view()
         document = view.documents_of_ids(ids_of_values([checked_id(id)]))
         return next(view.read_each(document)) if document[0] >= 0 else None
@@ -172,7 +172,7 @@ class Index(Generic[H]):
         return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"
 
     def info(self) -> dict[str, Any]:
-        """Check every byte of the committed index, and return its contents and options."""
+        """Verify every byte of the committed index, and describe it."""
         return self._handle.describe(Runner(self._workers))
 
     def add(

@@ -37,7 +37,7 @@ _FILE_BYTES = 64_000_000
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
-    """Plan a join with all texts of an index, by its scheme and threshold."""
+    """Plan a join with an index by its scheme and threshold."""
     options.check_no_preset()
     check_alike(options, scheme)
     threshold = scheme.measure_at(options.threshold).threshold

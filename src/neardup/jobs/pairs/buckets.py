@@ -1,4 +1,4 @@
-"""Pairs by MinHash bands: contents that share a bucket meet in a partition and are joined."""
+"""Find pairs by MinHash bands, and join each bucket."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _join_partition(
 
 
 def _find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, none if empty, and number all sets."""
+    """Find the first of equal sets, and number all."""
     empty = np.flatnonzero(sizes == 0)
     digests[empty, 0], digests[empty, 1] = empty, _NO_DIGEST
     table = ContentTable()

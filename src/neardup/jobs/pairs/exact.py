@@ -223,7 +223,7 @@ class UnitSets:
 def _join_unit(
     sets: UnitSets, join: Join, of_all: Bytes | None, limit: int | None, unit: Group
 ) -> Iterator[Given]:
-    """Yield a unit's filter counts and ascending pairs, given the sides of all records."""
+    """Yield a unit's filter counts and ascending pairs."""
     known = unit.known
     records = known["record"].to_numpy()
     sides = None if of_all is None else of_all[records]
@@ -240,7 +240,7 @@ def _join_unit(
 
 @dataclass(frozen=True)
 class BlockedJoin:
-    """A join with two blocks in memory at once, here or in a task.
+    """A join with two blocks in memory at once.
 
     ``whole`` is the join of all records with only their sizes, which defines similarities; ``rows``
     are grouped by the ``n_units`` units. ``sides`` of all records as of ``Join.run``.

@@ -301,7 +301,7 @@ def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | Non
 
 
 class FoundPart(NamedTuple):
-    """Pairs of records of a part of a join, to be spelled out, with counts."""
+    """Record pairs of a part of a join, with counts."""
 
     joined: ScoredPairs
     speller: Speller
@@ -314,7 +314,7 @@ def collect_runs(
     limit: int | None,
     workspace: Workspace,
 ) -> tuple[SpilledBatches, int, list[list[int]]]:
-    """Return the sorted runs of a join's pairs, their number, and counts per part.
+    """Return the sorted runs of a join's pairs, and counts.
 
     ``join_parts`` joins the parts from a number on: parts of an earlier run are not joined again.
     ``shares`` has the completed share of the work after each part. ResultLimitError at more than
@@ -409,7 +409,7 @@ class PairRows:
                 yield run.slice(start, _ROWS_AT_ONCE)
 
     def _merged(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of consecutive ranges of left documents, reading few at a time."""
+        """Yield the rows of left documents, range by range."""
         for start, stop in pairwise(self._cut()):
             parts = []
             for run in self.runs:
