@@ -36,7 +36,7 @@ _KERNELS = Path(__file__).parent
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the machine code folder of this version; None if it cannot be written."""
+    """Return the writable machine code folder, or None."""
     default = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     root = os.environ.get("NEARDUP_CACHE_DIR") or f"{default}/neardup"
     try:

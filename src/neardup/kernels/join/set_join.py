@@ -2,16 +2,16 @@
 
 Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens of a
 single record would come first and never match, so they are left out of the runs. A record is
-indexed under the tokens of its indexing prefix. Once all are indexed it looks partners up with the
-tokens of its probing prefix: for symmetric measures among earlier records, so that every pair
-occurs once, and with two collections in the other one. Blocks of records can be probed at the same
-time.
+indexed under the tokens of its indexing prefix. After the index is complete, each record looks up
+its partners with the tokens of its probing prefix. In a symmetric measure a record looks among
+earlier records only, so that each pair occurs once. With two collections a record looks in the
+other collection. Blocks of records can be probed at the same time.
 
 Parities are bits that bound the difference of two records from below. A token turns one of a
-record's bits, its rank modulo their number. A bit in which two records differ was turned by a token
-that only one of them has, and different bits by different tokens: so not more bits differ than
-tokens (``kernels.common.parities``). Tokens of adjacent ranks turn different bits. That spreads
-them better than chance.
+record's bits, its rank modulo their number. If two records differ in a bit, a token of only one
+record has turned it. Each differing bit has its own token. The number of differing bits is
+therefore a lower bound on the number of differing tokens (``kernels.common.bits``). Tokens of
+adjacent ranks turn different bits. That spreads them better than chance.
 
 References
 ----------
@@ -207,7 +207,7 @@ def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: I
 
 
 @inlined
-def _meet(
+def _count_token(
     read: PostingRun,
     algorithm: Int,
     threshold: Threshold,
@@ -259,7 +259,7 @@ def _meet(
 
 
 @inlined
-def _meet_alike(
+def _count_token_filtered(
     read: PostingRun,
     threshold: Threshold,
     records: SizedRecords,
@@ -272,7 +272,7 @@ def _meet_alike(
 ) -> Int:
     """Count another common token for partners that may be similar.
 
-    As ``_meet``. A partner is judged on its first posting: mostly its parities rule it out, so that
+    As ``_count_token``. A partner is judged on its first posting: mostly its parities rule it out, so that
     nothing else of it is read.
     """
     measure, p, q = threshold
@@ -361,7 +361,7 @@ def probe_records(
                 k = first_at_least(index.records, index.starts[key], end, records.first_partner[x])
                 read = PostingRun(x, i, k, end)
                 if algorithm == PPJOIN_PLUS:
-                    n_touched = _meet_alike(
+                    n_touched = _count_token_filtered(
                         read,
                         threshold,
                         records,
@@ -373,7 +373,7 @@ def probe_records(
                         counted,
                     )
                 else:
-                    n_touched = _meet(
+                    n_touched = _count_token(
                         read, algorithm, threshold, records, index, memo, seen, n_touched, counted
                     )
         if n_pairs + n_touched > left.shape[0]:

@@ -397,7 +397,7 @@ def _around(pair: Pair, hit: Hit) -> tuple[ConstInt64s, ConstInt64s, ConstInt64s
     return left[::-1].copy(), other_left[::-1].copy(), right, other_right, inner
 
 
-# Least similarity of an end, per mille of that of the whole; see ``passages.refine``.
+# Least similarity of an end, per mille of that of the whole; see ``refine_ends``.
 _OF_WHOLE = 500
 
 

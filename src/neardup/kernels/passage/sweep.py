@@ -1,4 +1,4 @@
-"""Find sub-texts that share enough min-hashes with a query, by a sweep over starts.
+"""Find sub-texts with enough common min-hashes, by a sweep.
 
 For each hash function the index lists the windows with the query's min-hash. They ascend and their
 starts are disjoint, so that a range of starts has a run of each list.

@@ -103,7 +103,7 @@ def character_at(data: ConstBytes, i: Int) -> tuple[Int, Int]:
 
 @inlined
 def _lower(b: np.uint8) -> np.uint8:
-    """Fold a byte of ASCII as lower-case words do: LLVM makes vector code of it."""
+    """Fold a byte of ASCII to lower case, in code that LLVM vectorises."""
     letter = np.uint8(b | np.uint8(0x20))
     is_letter = np.uint8(letter - np.uint8(0x61)) < np.uint8(26)
     is_kept = (np.uint8(b - np.uint8(0x30)) < np.uint8(10)) | (b == np.uint8(_UNDERSCORE))

@@ -53,7 +53,7 @@ def _zero_bytes(w: np.uint64) -> np.uint64:
 
 @inlined
 def _zeros_of_64(data: ConstBytes, i: np.uint64) -> np.uint64:
-    """Return a bit for each of 64 bytes, the first lowest: whether it is zero."""
+    """Return a bit per zero byte of 64, the first lowest."""
     bits = _0
     for k in range(_8):
         flags = _zero_bytes(load_eight(data, i + (k << _3))) >> _7
