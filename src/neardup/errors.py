@@ -23,9 +23,13 @@ def option_name(name: str) -> str:
     return f"{name} (--{name.replace('_', '-')})"
 
 
-def in_python(message: str) -> str:
-    """Return a message with options as Python names them."""
-    return _spelled(message, is_python=True)
+# Options that functions take as ``read=neardup.ReadOptions(...)``.
+_READ = re.compile("(against-)?(text|id)-column|on-error|delimiter")
+
+
+def in_python(message: str, *, with_read: bool = False) -> str:
+    """Return a message with options as Python names them, or as ``read=`` takes them."""
+    return _spelled(message, is_python=True, with_read=with_read)
 
 
 def on_command_line(message: str) -> str:
@@ -33,7 +37,7 @@ def on_command_line(message: str) -> str:
     return _spelled(message, is_python=False)
 
 
-def _spelled(message: str, *, is_python: bool) -> str:
+def _spelled(message: str, *, is_python: bool, with_read: bool = False) -> str:
     parts: list[str] = []
     end = 0
     for flag in _FLAG.finditer(message):
@@ -42,7 +46,13 @@ def _spelled(message: str, *, is_python: bool) -> str:
         option = re.search(name, before.removesuffix(value))
         # Anything else in parentheses stays, such as a part of a path.
         if option is not None:
-            parts += [before] if is_python else [before[: option.start()], flag[1]]
+            if not is_python:
+                before = before[: option.start()] + flag[1]
+            elif with_read and _READ.fullmatch(flag[2]):
+                given = option[0] if "=" in option[0] else f"{option[0]}='{flag[3]}'"
+                given = given.replace("'None'", "...").replace("''", "'")
+                before = f"{before[: option.start()]}read=neardup.ReadOptions({given})"
+            parts.append(before)
             end = flag.end()
     return "".join(parts) + message[end:]
 
@@ -52,7 +62,7 @@ class NeardupError(Exception):
 
     def __str__(self) -> str:
         """Return the message with options as Python names them."""
-        return in_python(super().__str__())
+        return in_python(super().__str__(), with_read=True)
 
     @property
     def in_both(self) -> str:

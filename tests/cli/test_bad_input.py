@@ -20,7 +20,7 @@ from neardup.files.formats import KNOWN_SUFFIXES
 GOOD = b'{"text": "one", "id": "a"}\n'
 
 COLUMNS = "columns are 'id', 'body'; name another with --text-column"
-SKIP = "; --on-error skip leaves bad rows out"
+SKIP = "; skip bad rows with --on-error skip"
 CP1252 = (
     "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with "
     "--encoding cp1252"
@@ -47,9 +47,12 @@ def test_dedup__missing_column(fails, write_file, name, content, error):
 
 
 def test_dedup__first_row_is_bad(fails, write_file):
-    """Then all may be, by a wrong column or format, and skipping them would be no remedy."""
+    """Then all may be, by a wrong column."""
     write_file("a.jsonl", b'{"text": 5}\n{"text": "x"}\n')
-    error = "a.jsonl, row 1: column 'text' holds a number, not text"
+    error = (
+        "a.jsonl, row 1: column 'text' holds a number, not text; name another column, or skip bad "
+        "rows with --on-error skip"
+    )
     fails("dedup", "a.jsonl", "-o", "out", error=error)
 
 
@@ -118,7 +121,7 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
     write_file(name, content)
     outcome = run("dedup", name, "-o", "out", "--on-error", "skip", "--id-column", "")
     assert (outcome.code, outcome.err) == (0, "")
-    said = "\n1 bad row skipped; skipped/ has them, skipped.parquet says why\n"
+    said = "\n1 bad row skipped; see skipped/ and skipped.parquet (reasons)\n"
     assert said in outcome.out
     summary = json.loads((here / "out/summary.json").read_text())
     assert (summary["documents_in"], summary["documents_removed"]) == (2, 1)

@@ -36,12 +36,12 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         (
             "--keep best",
             "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
-            "priority:COLUMN=A,B,C, or several of these, parted by commas; got 'best'",
+            "priority:COLUMN=A,B,C, or several, separated by commas; got 'best'",
         ),
         (
             "--tokenizer word",
             "--tokenizer must be one of words, whitespace, characters, bytes, code, "
-            "code:LANGUAGE, a tokenizer.json file or a function, got 'word'",
+            "code:LANGUAGE or a tokenizer.json file, got 'word'",
         ),
         (
             "--tokenizer bytes --casefold",

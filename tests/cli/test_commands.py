@@ -109,6 +109,17 @@ def test_help__examples(run, name):
         command.make_context(name, arguments)
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help__lists_no_arguments(run, monkeypatch, flag):
+    """From version 8.5, click has a line of help for each argument."""
+    monkeypatch.setattr(click.Argument, "get_help_record", lambda self, _: (self.metavar, ""))
+    assert run("dedup", flag).out.count("INPUT...") == 1
+
+
+def test_help__is_named_by_errors_of_usage(run):
+    assert "Try 'neardup dedup -" in run("dedup", "a.jsonl", "--fast").err
+
+
 @pytest.mark.parametrize("arguments", [["dedupe"], ["dedupe", "--help"]])
 def test_help__unknown_command(run, arguments):
     outcome = run(*arguments)

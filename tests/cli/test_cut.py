@@ -35,12 +35,12 @@ def test_cut__files_and_report(run, here, how):
     outcome = run(*CUT, *LEAST, *how)
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
-    assert lines[0] == "4 documents: 2 spans cut out of 2, 402 characters of 0.0 MB of text"
+    assert lines[0] == "2 spans cut from 2 of 4 documents: 402 characters of 643 bytes of text"
     assert lines[1] == "repeated most:"
     assert lines[2].startswith("  2 copies in 2 documents: “word0 word1 ")
     assert lines[2].endswith("…")
     assert lines[-1].startswith("written to out in ")
-    assert ("similar at the threshold of 0.8 is found for certain" in outcome.out) == (not how)
+    assert ("every passage with similarity 0.8 or more is found" in outcome.out) == (not how)
     out = here / "out"
     assert sorted(path.name for path in out.iterdir()) == [
         "kept", "removed.parquet", "summary.json"
@@ -99,7 +99,7 @@ def test_cut__empty_files(run, here, write_file):
     for how in ((), ("--exact",), ("--unit", "lines"), ("--against", "b.jsonl")):
         outcome = run(*CUT, *how, "--overwrite")
         assert (outcome.code, outcome.err) == (0, "")
-        assert outcome.out.startswith("0 documents: 0 spans cut out of 0")
+        assert outcome.out.startswith("0 spans cut from 0 of 0 documents")
         assert (here / "out/kept/a.jsonl").read_bytes() == b""
         assert removed(here) == []
     write_file("a.jsonl", json.dumps(ROWS[0]) + "\n")

@@ -70,7 +70,7 @@ def test_dedup__against_is_reported(run, write_file):
     outcome = run("dedup", "new.jsonl", *others, "-o", "out")
     assert outcome.out.splitlines()[:2] == [
         "5 documents: 2 kept, 3 removed (3 exact copies, 0 near-duplicates)",
-        "against 1 document: 2 removed for one of these, 1 for another of INPUT",
+        "against 1 document: 2 removed as similar to --against, 1 to another document of INPUT",
     ]
     removed = pq.read_table("out/removed.parquet").select(["kept_id", "kept_in"]).to_pylist()
     assert [(row["kept_id"], row["kept_in"]) for row in removed] == [

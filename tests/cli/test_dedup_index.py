@@ -69,7 +69,7 @@ def test_add__batches_as_one_run(run, here, index):
         assert summary["against_documents"] == n_before - len(gone) + summary["documents_removed"]
         added = f"{summary['documents_added']} documents added to the index idx"
         assert added in found.out
-        assert f"{summary['removed_for_against']} removed for one of these" in found.out
+        assert f"{summary['removed_for_against']} removed as similar to --against" in found.out
     assert run("dedup", "all.jsonl", "--threshold", "0.6", "--ngram", 2, "-o", "all").code == 0
     assert gone == removed_in(here / "all")
     assert any(row["kept_id"] != row["id"] and row["exact_copy"] for row in gone)
@@ -135,7 +135,7 @@ def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
         with spilling(2_000):
             found = run(*job)
         assert (found.code, work_folders(here)) == (0, [])
-        assert "going on with a run that was stopped" in found.err
+        assert "continuing a stopped run" in found.err
         assert (files_of(here / "new"), rows_of("idx")) == (expected, after)
     restore()
     with spilling(3_000, file=2_000), stopped_after(4):
@@ -144,7 +144,7 @@ def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
         opened.insert("another", "document of the index", score=1)
     found = run(*job)
     assert found.code == 0
-    assert "a run with other options or inputs was stopped" in found.err
+    assert "belongs to a stopped run with other options or inputs" in found.err
 
 
 @pytest.mark.parametrize("fails_at", ["neardup.index.store.Database.commit", "write"])
@@ -224,7 +224,7 @@ def test_add__needs_an_index(run, here, write_texts):
         found = run("dedup", "a.jsonl", *against, "--add", "-o", "out")
         assert (found.code, found.err) == (
             1,
-            "error: --add needs an index, to which what stays is added; name it with --against\n",
+            "error: --add needs an index for the kept documents; name the index with --against\n",
         )
 
 

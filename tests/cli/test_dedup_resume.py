@@ -19,8 +19,7 @@ from tests.spilling import files_of, make_rows, spilling, stopped_after, work_fo
 from tests.started import end, start
 
 ROWS = make_rows(1, 60, chain=20)
-OVER = "remove its work folder to start over"
-KEPT = "the same command goes on there, remove it to start over"
+KEPT = "repeat the command to continue, or remove the folder to start over"
 JOB = ("dedup", "a.jsonl", "-o", "out", "--workers", 2)
 
 
@@ -55,9 +54,7 @@ def stop(run, here):
             found = run(*job_with(*arguments))
         assert found.code == 130
         (folder,) = work_folders(here)
-        assert found.err.splitlines()[-1] == (
-            f"interrupted; what was done is kept in {folder}: {KEPT}"
-        )
+        assert found.err.splitlines()[-1] == (f"interrupted; finished work is in {folder}: {KEPT}")
         assert not (here / "out").exists()
         return folder
 
@@ -95,8 +92,8 @@ def test_input_changed__starts_over(run, here, expected, stop, change):
         os.utime(here / "a.jsonl", ns=(0, 0))
     found = finish(run, here)
     assert found.err.splitlines() == [
-        f"a run with other options or inputs was stopped and left {folder}; this run starts at the "
-        "beginning, and removes it when it is done"
+        f"{folder} belongs to a stopped run with other options or inputs; this run starts over, "
+        "and removes that folder at the end"
     ]
     assert (files_of(here / "out") == expected) == (change == "time")
 
@@ -108,13 +105,13 @@ def test_other_options__leave_what_was_done_until_the_end(run, here, expected, s
         found = run(*JOB, "--threshold", "0.7")
     assert found.code == 130
     assert found.err.splitlines()[0] == (
-        f"a run with other options or inputs was stopped and left {folder}; this run starts at the "
-        "beginning, and removes it when it is done"
+        f"{folder} belongs to a stopped run with other options or inputs; this run starts over, "
+        "and removes that folder at the end"
     )
     assert len(work_folders(here)) == 2
     found = run(*JOB, "--memory", "1GB")
     assert "5 tasks are done" in found.err
-    assert "a run with other options or inputs was stopped and left" in found.err
+    assert "belongs to a stopped run with other options or inputs; this run removes" in found.err
     assert files_of(here / "out") == expected
     assert work_folders(here) == []
 
@@ -168,7 +165,7 @@ def test_damaged__is_done_again(run, here, expected, known, stop, pattern, how):
     found = finish(run, here)
     assert files_of(here / "out") == expected
     if pattern != "key.json":
-        line = f"{path} is damaged, or gone; what an unfinished run has lost is done again"
+        line = f"{path} is damaged, or missing; neardup repeats the lost work"
         assert found.err.splitlines().count(line) == 1
 
 
@@ -191,7 +188,7 @@ def test_work_folder__elsewhere(run, here, expected):
     assert found.code == 130
     assert work_folders(here) == []
     (folder,) = work_folders(here / "some/where")
-    assert f"kept in {folder.relative_to(here)}: {KEPT}" in found.err
+    assert f"finished work is in {folder.relative_to(here)}: {KEPT}" in found.err
     finish(run, here, "--work", "some/where")
     assert files_of(here / "out") == expected
     assert list((here / "some/where").iterdir()) == []
@@ -255,7 +252,7 @@ def test_interrupted__says_how_it_goes_on(run, here, expected, sent, word, code)
         process.send_signal(sent)
         found, _, err = end(process)
     (folder,) = work_folders(here)
-    said = f"{word}; what was done is kept in {folder}: {KEPT}\n"
+    said = f"{word}; finished work is in {folder}: {KEPT}\n"
     assert (found, err) == (code, said)
     finish(run, here)
     assert files_of(here / "out") == expected

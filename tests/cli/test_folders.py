@@ -255,7 +255,7 @@ def test_dedup__goes_on_unless_a_file_has_changed(run, here, write_file):
                 assert run(*job).code == 130
             if has_changed:
                 write_file("books/7/2.txt", words(1))
-            goes_on = "going on with a run that was stopped" in run(*job).err
+            goes_on = "continuing a stopped run" in run(*job).err
         assert (goes_on, files_of(here / "out") == expected) == (not has_changed, not has_changed)
 
 

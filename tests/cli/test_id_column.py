@@ -14,7 +14,7 @@ ADVICE = (
     "ids come from column 'id' because all inputs have one: name another with "
     "--id-column, or '' for <file>:<row>"
 )
-SKIP = "; --on-error skip leaves bad rows out"
+SKIP = "; skip bad rows with --on-error skip"
 
 
 @pytest.fixture
@@ -43,9 +43,7 @@ def test_ids__of_a_column_that_all_inputs_have(run, inputs):
     outcome = run("dedup", *names, "-o", "out")
     assert outcome.code == 0
     assert ids_of() == [1, 2, 4, "id", True]
-    report = (
-        "ids are from column 'id', which all inputs have; --id-column '' makes them <file>:<row>"
-    )
+    report = "ids: column 'id' (for <file>:<row> use --id-column '')"
     assert report in outcome.out.splitlines()
     run("dedup", *names, "c.csv", "-o", "out", "--overwrite")
     assert ids_of() == ["1", "2", "4", "3", "id", True]
@@ -90,7 +88,7 @@ def test_ids__each_collection_by_itself(run, inputs):
 
 def test_ids__in_all_commands(run, inputs):
     """An index, searches, alignments, sketches and removals take the same column."""
-    report = "ids are from column 'id', which all inputs have"
+    report = "ids: column 'id'"
     least = ["--min-tokens", "5"]
     assert report in run("index", "build", "idx", "a.jsonl", *least).out
     assert report in run("index", "add", "idx", "d.parquet").out
@@ -99,7 +97,7 @@ def test_ids__in_all_commands(run, inputs):
     assert found == [{"query_id": "3", "doc_id": 1}, {"query_id": "3", "doc_id": 4}]
     outcome = run("align", "c.csv", "--against", "b.json", *least, "-o", "same.parquet")
     assert report in outcome.out
-    assert "ids of OTHER are from column 'id', which all files of OTHER have" in outcome.out
+    assert "ids of OTHER: column 'id'" in outcome.out
     assert pq.read_table("same.parquet")["doc_id"].to_pylist() == [2]
     assert report in run("sketch", "a.jsonl", "-o", "s.parquet").out
     assert pq.read_table("s.parquet")["id"].to_pylist() == [1]

@@ -48,7 +48,7 @@ def test_index__add_remove_compact(run, here, index, write_file):
     assert json.loads(outcome.out)["documents"] == 1
     write_file("gone.txt", "a\r\n\nd\n")
     outcome = run("index", "remove", "idx", "e", "--ids", "gone.txt")
-    assert outcome.out == "3 documents removed; `neardup index compact` frees their room\n"
+    assert outcome.out == "3 documents removed; `neardup index compact` frees the disk space\n"
     found = info(run)
     assert (found["documents"], found["removed_documents"], found["segments"]) == (2, 3, 0)
     assert run("index", "compact", "idx").out == "idx now has 1 segment\n"
@@ -99,8 +99,8 @@ def test_remove__names_what_had_gone_in_the_first_week(run, write_file):
         arguments = (f"{week}.jsonl", "--against", "seen", "--add", "-o", week)
         assert run("dedup", *arguments).code == 0
     assert run("index", "remove", "seen", "w1-0").out.splitlines() == [
-        "1 document removed; `neardup index compact` frees their room",
-        "2 documents had gone for these; add again what you want back:",
+        "1 document removed; `neardup index compact` frees the disk space",
+        "2 documents had been left out in favour of these; add again any that you need:",
         "  w1-1 (for w1-0)",
         "  w2-0 (for w1-0)",
     ]
@@ -115,8 +115,8 @@ def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
     write_file("more.jsonl", lines_of(more))
     assert run("index", "build", "idx", "rows.jsonl", "--kind", "documents").code == 0
     assert run("index", "remove", "idx", "a", "--deny").out.splitlines() == [
-        "1 document removed; `neardup index compact` frees their room",
-        "1 document denied from now on, those that had gone for them included",
+        "1 document removed; `neardup index compact` frees the disk space",
+        "the index denies 1 document from now on, and any left out for a removed one",
     ]
     assert run("index", "compact", "idx").code == 0
     assert "; 1 document denied\n" in run("index", "info", "idx").out
@@ -166,8 +166,7 @@ def test_build__fails_and_leaves_nothing(fails, here, write_file):
     write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
     message = (
         "bad.jsonl, row 5: no column 'text'; columns are 'id', 'txt'; name another with "
-        "--text-column; --on-error skip "
-        "leaves bad rows out"
+        "--text-column; skip bad rows with --on-error skip"
     )
     fails("index", "build", "new/idx", "bad.jsonl", *OPTIONS, error=message)
     fails("index", "build", "idx", "none.jsonl", error="none.jsonl: no such file")
@@ -192,9 +191,12 @@ def test_build__fails_and_leaves_nothing(fails, here, write_file):
 def test_index__is_none(fails, write_file, arguments):
     write_file("rows.jsonl", lines_of(ROWS))
     write_file("mine/note.txt", "mine")
-    places = {"no": "folder not found", "mine": "the folder has no index.sqlite"}
+    places = {
+        "no": "folder not found; make an index with: neardup index build no INPUT",
+        "mine": "this folder has no index.sqlite; give the folder of an index",
+    }
     for folder, what in places.items():
-        error = f"{folder}: no index: {what}; make one with: neardup index build {folder} INPUT"
+        error = f"{folder}: {what}"
         fails(*(folder if part == "DIR" else part for part in arguments), error=error)
 
 

@@ -66,7 +66,7 @@ def test_input_format__text_of_any_ending(run, here, mixed):
     bad = run("dedup", mixed, "z.rtf", "-o", "more", "--input-format", "text")
     assert bad.err.startswith("error: z.rtf, row 1: this is an RTF document, not text; convert ")
     skipped = run("dedup", mixed, "z.rtf", "-o", "more", "--input-format=text", "--on-error=skip")
-    assert "\n1 bad row skipped; skipped/ has them, skipped.parquet says why\n" in skipped.out
+    assert "\n1 bad row skipped; see skipped/ and skipped.parquet (reasons)\n" in skipped.out
     assert (here / "more/skipped/z.rtf").read_bytes() == (here / "z.rtf").read_bytes()
 
 

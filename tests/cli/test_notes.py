@@ -36,11 +36,11 @@ def test_dedup(run, rows):
     assert notes(run, "dedup", "texts.jsonl", "-o", "out") == [
         "2 documents without tokens, similar to nothing",
         f"2 documents shorter than 5 tokens, {SHORT}",
-        "2 bad rows skipped; skipped/ has them, skipped.parquet says why",
+        "2 bad rows skipped; see skipped/ and skipped.parquet (reasons)",
     ]
     assert notes(run, "dedup", "names.jsonl", "-o", "names") == [
         f"3 documents shorter than 5 tokens, {SHORT}",
-        "2 bad rows skipped; skipped/ has them, skipped.parquet says why",
+        "2 bad rows skipped; see skipped/ and skipped.parquet (reasons)",
     ]
 
 

@@ -50,9 +50,22 @@ def test_spelling(message, of_python, of_commands):
     assert in_python(message) == of_python
     assert on_command_line(message) == of_commands
     for error in (InvalidInputError(message, path="a"), ReadError(message, path="a")):
-        assert str(error) == f"a: {of_python}"
+        assert str(error) == f"a: {in_python(message, with_read=True)}"
         assert on_command_line(error.in_both) == f"a: {of_commands}"
     assert InvalidInputError(message, path="a").reason == of_python
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("name another with text_column (--text-column)", "text_column=..."),
+        ("skip with on_error='skip' (--on-error skip)", "on_error='skip'"),
+        ("give delimiter ';' (--delimiter ';')", "delimiter=';'"),
+    ],
+)
+def test_spelling__options_of_files(message, said):
+    """Functions take them as ``read``."""
+    assert str(InvalidInputError(message)).endswith(f" read=neardup.ReadOptions({said})")
 
 
 @pytest.fixture(scope="module")

@@ -243,7 +243,7 @@ def test_output__is_no_file(run, here, write_file, command, name):
     write_file("a.jsonl", '{"text": "a b c"}\n')
     outcome = run(command, "a.jsonl", "-o", name)
     assert (outcome.code, outcome.out) == (1, "")
-    assert f"{name} has the name of a file, and the output is a folder" in outcome.err
+    assert f"{command} writes a folder, and '{name}' looks like a file; choose" in outcome.err
     assert not (here / name).exists()
     # A folder of that name is one.
     if "/" not in name:

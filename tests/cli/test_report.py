@@ -94,8 +94,8 @@ def test_report__on_the_terminal(tmp_path, capsys):
     ("command", "message"),
     [
         ("report nothing -o page.html", "error: nothing: no such file"),
-        ("report out/removed.parquet -o page.html", "made of the output folder of dedup"),
-        ("report one.jsonl -o page.html", "no job of neardup has written this table"),
+        ("report out/removed.parquet -o page.html", "give the output folder of dedup"),
+        ("report one.jsonl -o page.html", "neardup did not write this table"),
         ("report out/kept -o page.html", "out/kept: the folder is not an output of dedup or cut"),
         (
             "report out one.jsonl -o page.html",

@@ -47,7 +47,7 @@ def test_review__writes_a_page(run, here):
         ("pairs.parquet -o page.csv", "page.csv"),
         ("pairs.parquet -o page.html --columns year", "--columns has no effect without"),
         ("pairs.parquet ours.csv --columns what -o page.html", "no column 'what'"),
-        ("ours.csv -o page.html", "no job of neardup has written this table"),
+        ("ours.csv -o page.html", "neardup did not write this table"),
     ],
 )
 def test_review__refuses(run, here, command, why):

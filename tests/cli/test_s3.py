@@ -176,7 +176,7 @@ def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkey
         Failing(patch, "put_object", 4, OSError("the line is cut"))
         Failing(patch, "delete_objects", 0, OSError("the line is cut"))
         outcome = run("dedup", f"s3://{bucket}/in", "-o", url)
-    assert outcome.err.endswith("what was written may still be there, without _SUCCESS\n")
+    assert outcome.err.endswith("unfinished files may remain there, without _SUCCESS\n")
     left = names(f"{bucket}/out")
     assert left
     assert "_SUCCESS" not in left

@@ -41,7 +41,7 @@ COMMANDS = {
 def test_crawl(run, here, crawl, command, output_format):
     outcome = run(command, crawl, *COMMANDS[command], *SKIP, "--format", output_format)
     assert (outcome.code, outcome.err) == (0, "")
-    said = "\n2 bad rows skipped; skipped/ has them, skipped.parquet says why\n"
+    said = "\n2 bad rows skipped; see skipped/ and skipped.parquet (reasons)\n"
     assert said in outcome.out
     skipped = (here / "out/skipped/crawl.warc.gz").read_bytes()
     assert gzip.decompress(skipped) == b"".join([INFO, *BAD])

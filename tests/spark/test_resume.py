@@ -102,12 +102,12 @@ def test_stopped_and_run_again(run, tmp_path, name):
         with watched(n_done) as before:
             code, said = run(job, output, *work)
         assert code == 130
-        assert "the same command goes on there, remove it to start over" in said
+        assert "repeat the command to continue, or remove the folder to start over" in said
         assert list(output.iterdir()) == []
         with watched() as after:
             code, said = run(job, output, *work)
         assert code == 0
-        assert said.startswith("going on with a run that was stopped: ")
+        assert said.startswith("continuing a stopped run: ")
         assert sorted(before + after) == sorted(tasks)
         assert answer_in(output) == expected
     assert list((tmp_path / "work").iterdir()) == []
@@ -250,7 +250,7 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     assert sorted(other) != sorted(tasks)
     before = [path.name for path in stop(run, tmp_path, 3).glob("tasks/*-of-*")]
     done, said = go_on(run, tmp_path, slots=9)
-    assert said.startswith("going on with a run that was stopped: 3 tasks are done")
+    assert said.startswith("continuing a stopped run: 3 tasks are done")
     assert sorted(before + done) == sorted(tasks)
     assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
 
@@ -301,7 +301,7 @@ def test_driver_killed(session, collection, tmp_path, capsys):
     assert driver.wait() == -signal.SIGKILL
     assert not out.exists()
     assert neardup.cli.run(words) == 0
-    assert "going on with a run that was stopped: " in capsys.readouterr().err
+    assert "continuing a stopped run: " in capsys.readouterr().err
     assert_same(out, tmp_path / "threads")
     assert list(work.iterdir()) == []
 

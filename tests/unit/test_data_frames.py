@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, ReadError
 from tests.each import each_of
 
 TEXTS = [
@@ -223,8 +223,13 @@ def test_results__are_tables_of_all_libraries():
         assert result.to_polars().columns == table.column_names
 
 
+def test_deduplicate__of_a_text():
+    with pytest.raises(ReadError, match=r"^a text: no such file; a string is a path, put texts"):
+        neardup.deduplicate("a text")
+
+
 def check_refused(call):
-    with pytest.raises(InvalidInputError, match="which has no order"):
+    with pytest.raises(InvalidInputError, match="which has no order, so"):
         call()
 
 

@@ -146,8 +146,8 @@ def _way_on(message: str = "") -> str:
     if folder is None or GOES_ON in message:
         return ""
     return (
-        f"; what was done is kept in {folder}: the same command goes on there, remove it to start "
-        "over"
+        f"; finished work is in {folder}: repeat the command to continue, or remove the folder to "
+        "start over"
     )
 
 

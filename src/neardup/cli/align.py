@@ -9,12 +9,7 @@ from typing import Any
 from neardup.cli.call import Call, TableOutput, describe_recall, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.choices import Data
-from neardup.options.groups import (
-    AgainstDataOptions,
-    CommandOptions,
-    EngineOptions,
-    TableOptions,
-)
+from neardup.options.groups import AgainstDataOptions, CommandOptions, EngineOptions, TableOptions
 from neardup.options.kinds import Switch
 from neardup.options.option import but, option
 from neardup.options.passages import AlignOptions
@@ -120,8 +115,8 @@ def _report(summary: Mapping[str, Any]) -> list[str]:
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
-        f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
-        f"tokens at the threshold is found{describe_recall(summary)}"
+        f"searched with threshold {summary['window_threshold']:.2f}; a passage of "
+        f"{summary['min_tokens']} tokens at the threshold is found{describe_recall(summary)}"
         f"{'; --recall 0.9 finds more' if summary['predicted_recall'] < _FEW else ''}",
     ]
     if n_frequent := summary["frequent_windows"]:

@@ -238,8 +238,8 @@ class FolderOutput(_Output):
         name = str(output)
         if format_of(name) is not None and not os.path.isdir(name):  # noqa: PTH112
             message = (
-                f"{name} has the name of a file, and the output is a folder, of rows and tables; "
-                "name a folder"
+                f"{click.get_current_context().info_name} writes a folder, and {name!r} looks like "
+                "a file; choose a name without an ending"
             )
             raise WriteError(message)
         check_output(output, overwrite=call.options.overwrite)
@@ -363,12 +363,11 @@ def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[st
 
 def _describe_ids(summary: Mapping[str, Any]) -> Iterator[str]:
     """Describe the column of ids unless the user named it."""
-    collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
-    for prefix, of_whom, who in collections:
+    for prefix, of_whom in (("", ""), ("against_", " of OTHER")):
         if summary.get(f"{prefix}id_column") and summary[f"{prefix}id_column_by_default"]:
             yield (
-                f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} "
-                f"have; --{prefix.replace('_', '-')}id-column '' makes them <file>:<row>"
+                f"ids{of_whom}: column {summary[f'{prefix}id_column']!r} (for <file>:<row> use "
+                f"--{prefix.replace('_', '-')}id-column '')"
             )
 
 
@@ -401,7 +400,7 @@ def _note_left_out(summary: Mapping[str, Any], has_folder: bool) -> Iterator[str
         n_rows = summary["filtered_rows"]
         yield f"{counted(n_rows, 'row')} {plural(n_rows, 'does', 'do')} not meet --where"
     if n_own := summary.get("skipped_rows"):
-        where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
+        where = "see skipped/ and skipped.parquet (reasons)" if has_folder else "--json lists them"
         yield f"{counted(n_own, 'bad row')} skipped; {where}"
     if n_against := summary.get("against_skipped_rows"):
         yield f"{counted(n_against, 'bad row')} of --against skipped; summary.json lists them"

@@ -72,12 +72,15 @@ class JobCommand(click.Command):
         self.entries = {entry.name: entry for entry in entries}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return all parameters, with help options at the end."""
+        """Return all parameters, with --help at the end."""
         return [
             *super().get_params(ctx),
-            _help_option("-h", "Print these lines and exit.", self._brief_help),
             _help_option("--help", "Describe all options and exit.", click.Command.get_help),
         ]
+
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        """Return -h, which errors of usage recommend."""
+        return _help_option("-h", "Print these lines and exit.", self._brief_help)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, with its spelling of options in messages."""
@@ -101,7 +104,7 @@ class JobCommand(click.Command):
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text((self.help or "").partition("\n")[0])
-        lines = [formatter.getvalue().rstrip("\n")]
+        lines = [formatter.getvalue().rstrip("\n") + "\n"]
         for heading, records in self.option_records(ctx, is_brief=True).items():
             lines.append(f"{heading}:")
             lines += [f"  {name:<{_NAMES_WIDTH}}{text}" for name, text in records]
@@ -115,6 +118,8 @@ class JobCommand(click.Command):
             heading: [] for heading in (*_HEADINGS, _LAST_HEADING)
         }
         for each in self.get_params(ctx):
+            if isinstance(each, click.Argument):
+                continue
             record, entry = each.get_help_record(ctx), self.entries.get(each.name or "")
             heading = _LAST_HEADING
             if entry is not None:

@@ -7,12 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.call import (
-    Call,
-    FolderOutput,
-    describe_recall,
-    ending,
-)
+from neardup.cli.call import Call, FolderOutput, describe_recall, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.documents import DropOptions
 from neardup.options.groups import (
@@ -25,7 +20,7 @@ from neardup.options.groups import (
 from neardup.options.kinds import Address
 from neardup.options.option import but, option
 from neardup.options.passages import CutOptions
-from neardup.runs.progress import counted
+from neardup.runs.progress import counted, size
 
 # Characters of the most repeated text that fit on a line.
 _SHOWN = 60
@@ -40,17 +35,11 @@ Examples:
 
 
 class CutCommandOptions(
-    CutOptions,
-    AgainstDataOptions,
-    FolderOptions,
-    EngineOptions,
-    CommandOptions,
+    CutOptions, AgainstDataOptions, FolderOptions, EngineOptions, CommandOptions
 ):
     """Options of ``neardup cut``."""
 
-    differs = but(
-        against={"help": "Cut only what documents of OTHER have."},
-    )
+    differs = but(against={"help": "Cut only what documents of OTHER have."})
 
 
 @job_command("cut", CutCommandOptions, INPUTS, epilog=_EPILOG)
@@ -58,6 +47,8 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     """Cut repeated passages, paragraphs or lines out of texts.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
+
+    By default it finds similar passages, too, which takes much longer than --exact.
 
     Documents are processed in the order of --keep. A passage stays at its first occurrence. Later
     ones are removed, if they are equal or verified similar.
@@ -95,10 +86,10 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
 
 def _report(summary: Mapping[str, Any]) -> list[str]:
     lines = [
-        f"{counted(summary['documents_in'], 'document')}: {counted(summary['spans'], 'span')} cut "
-        f"out of {summary['documents_cut']:,}, "
+        f"{counted(summary['spans'], 'span')} cut from {summary['documents_cut']:,} of "
+        f"{counted(summary['documents_in'], 'document')}: "
         f"{counted(summary['characters_removed'], 'character')} of "
-        f"{summary['text_bytes'] / 1e6:,.1f} MB of text"
+        f"{size(summary['text_bytes'])} of text"
     ]
     if summary["most_repeated"]:
         lines.append("repeated most:")
@@ -108,10 +99,10 @@ def _report(summary: Mapping[str, Any]) -> list[str]:
             for each in summary["most_repeated"]
         ]
     if not summary["exact"]:
-        lines.append(
-            f"what is similar at the threshold of {summary['threshold']:g} is found"
-            f"{describe_recall(summary)}"
-        )
+        share = f"similarity {summary['threshold']:g}"
+        found = f"a passage with {share} is found{describe_recall(summary)}"
+        is_certain = summary["predicted_recall"] == 1
+        lines.append(f"every passage with {share} or more is found" if is_certain else found)
     return lines
 
 

@@ -35,7 +35,7 @@ Examples:
 
 
 class DedupCommandOptions(
-    DedupOptions, AgainstDataOptions, FolderOptions, EngineOptions, CommandOptions
+    AgainstDataOptions, DedupOptions, FolderOptions, EngineOptions, CommandOptions
 ):
     """Options of ``neardup dedup``."""
 
@@ -113,8 +113,8 @@ def _report(summary: Mapping[str, Any], *, index: Path | None, is_new: bool) -> 
     if summary["against_documents"] or index is not None:
         lines.append(
             f"against {counted(summary['against_documents'], 'document')}: "
-            f"{summary['removed_for_against']:,} removed for one of these, "
-            f"{summary['removed_within']:,} for another of INPUT"
+            f"{summary['removed_for_against']:,} removed as similar to --against, "
+            f"{summary['removed_within']:,} to another document of INPUT"
         )
     if n_denied := summary.get("documents_denied", 0):
         lines.append(f"{n_denied:,} of those {plural(n_denied, 'is', 'are')} denied")

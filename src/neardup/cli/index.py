@@ -80,7 +80,7 @@ class _BuildOptions(
     min_tokens: int | None = option(
         PassageOptions.known["min_tokens"],
         default=None,
-        help="Passages: tokens of the shortest that is surely found.",
+        help="Passages: length in tokens from which all are found.",
         usual="50",
     )
     columns: ColumnNames | None = option(DocumentSchemeOptions.known["columns"], default=None)
@@ -231,8 +231,8 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     """Take documents out, all of them or none.
 
-    They are not found any more; `neardup index compact` frees the room that they take. Of an index
-    of documents it reports which ones had gone for a removed one.
+    They are not found any more; `neardup index compact` frees their disk space. For an index
+    of documents it lists documents that were left out in favour of a removed one.
 
     With --deny they do not come back: `neardup index add`, `neardup dedup --against` and insertions
     leave out a document with the same tokens.
@@ -250,13 +250,13 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     handle = open_handle(folder, given.tokenizer)
     removal = handle.remove(wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
-    lines = [f"{removed} removed; `neardup index compact` frees their room"]
+    lines = [f"{removed} removed; `neardup index compact` frees the disk space"]
     if given.deny:
         denied = counted(removal.n_denied, "document")
-        lines.append(f"{denied} denied from now on, those that had gone for them included")
+        lines.append(f"the index denies {denied} from now on, and any left out for a removed one")
     elif orphans := removal.summary.get("orphans"):
-        had_gone = f"{counted(len(orphans), 'document')} had gone for these"
-        lines.append(f"{had_gone}; add again what you want back:")
+        left_out = f"{counted(len(orphans), 'document')} had been left out in favour of these"
+        lines.append(f"{left_out}; add again any that you need:")
         lines += [f"  {each['id']} (for {each['kept_id']})" for each in orphans]
     call.print_result(removal.summary, *lines)
 

@@ -9,12 +9,7 @@ from typing import Any
 from neardup.cli.call import Call, TableOutput, describe_bands, describe_weights, ending
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.documents import PairOptions
-from neardup.options.groups import (
-    AgainstDataOptions,
-    CommandOptions,
-    EngineOptions,
-    TableOptions,
-)
+from neardup.options.groups import AgainstDataOptions, CommandOptions, EngineOptions, TableOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -55,11 +50,7 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
     options = given.part(PairOptions, columns=columns or None)
     against: Any = given.against
     job = PairJob(
-        options,
-        resolve_paths,
-        inputs,
-        against,
-        named=[Path(each) for each in against or ()],
+        options, resolve_paths, inputs, against, named=[Path(each) for each in against or ()]
     )
     if call.is_on_spark:
         call.check_spark()

@@ -18,7 +18,7 @@ _NEEDED = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 @job_command("serve", ServeOptions, argument("folders", "DIR...", nargs=-1), epilog=_EPILOG)
 def serve(call: Call, folders: tuple[str, ...]) -> None:
-    """Serve indexes over HTTP, with a page for people.
+    """Serve indexes over HTTP, with a web page.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
     Programs send requests below /v1, which /openapi.json describes, or use `neardup.connect`.

@@ -235,7 +235,8 @@ class DelimitedSource(Source):
                 is_end = batch is nothing
                 if is_end and misfits.pop(end := max(misfits, default=0), (0, ""))[1] != last:
                     message = (
-                        "a quote that opens in this row is not closed before the end of the file"
+                        "a quote that opens in this row is not closed before the end of the file; "
+                        "close it, or double it inside a field"
                     )
                     raise InvalidInputError(message, path=self.location, row=max(end, number))
                 before = [n for n in sorted(misfits) if n < number or is_end]

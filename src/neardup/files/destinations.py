@@ -25,12 +25,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from neardup.errors import (
-    InvalidParameterError,
-    NeardupError,
-    OutputExistsError,
-    WriteError,
-)
+from neardup.errors import InvalidParameterError, NeardupError, OutputExistsError, WriteError
 from neardup.files.remote import (
     RemoteDestination,
     Url,
@@ -453,7 +448,7 @@ def _new_remote_folder(url: Url, *, overwrite: bool) -> Iterator[Destination]:
             remove()
         except Exception:
             # Of whatever kind: the error that led here is the one to report.
-            return f"what was written may still be there, without {_SUCCESS}{lost}"
+            return f"unfinished files may remain there, without {_SUCCESS}{lost}"
         return f"nothing was written{lost}"
 
     with _undoing(RemoteDestination(system, path, url), undo) as destination:

@@ -204,10 +204,13 @@ def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
     """Return an error with its path and any bad-row remedy."""
     if error.path is None and error.row is None and source.origin is not None:
         return InvalidInputError(error.reason_in_both, path=source.origin)
+    reason = error.reason_in_both
+    is_of_value = reason.removeprefix("row 1: ").startswith("column") and "(--" not in reason
     # Where the first row is bad all may be, by a wrong column or format.
-    if not error.is_bad_row or error.row in (None, 0, 1):
+    if not error.is_bad_row or not error.row or (error.row == 1 and not is_of_value):
         return error
-    message = f"{error.reason_in_both}; on_error='skip' (--on-error skip) leaves bad rows out"
+    other = "name another column, or " if error.row == 1 else ""
+    message = f"{reason}; {other}skip bad rows with on_error='skip' (--on-error skip)"
     return InvalidInputError(message, path=error.path, row=error.row, is_bad_row=True)
 
 

@@ -28,11 +28,7 @@ from neardup.files.formats import (
     is_readable,
     missing_extras,
 )
-from neardup.files.memory import (
-    arrow_source,
-    is_arrow,
-    rows_source,
-)
+from neardup.files.memory import arrow_source, is_arrow, rows_source
 from neardup.files.rows import Source
 from neardup.files.streams import (
     Copied,
@@ -120,7 +116,12 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     are read to their end first.
     """
     if isinstance(data, str | Path):
-        return resolve_paths([os.fspath(data)], options)
+        try:
+            return resolve_paths([os.fspath(data)], options)
+        except ReadError as error:
+            if isinstance(data, str) and " " in data:
+                error.args = (f"{error.in_both}; a string is a path, put texts into a list",)
+            raise
     rows: Source
     if is_arrow(data):
         rows = arrow_source(data)

@@ -291,7 +291,7 @@ def extract_texts(
         n_bytes += len(text)
         if n_bytes > MAX_TEXT_BYTES:
             limit = f"longer than {MAX_TEXT_BYTES >> 20} MB"
-            problems.add(index, f"its text, or with those of the rows before it, is {limit}")
+            problems.add(index, f"its text, alone or with the rows before it, is {limit}")
             new.pop(number, None)
             continue
         texts.append(text)

@@ -11,15 +11,19 @@ from neardup.files.columnpaths import leaves_of_schema, path_in
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.rows import DEFAULT_ID, ColumnNames
 
-# Columns that a message lists.
-_MAX_NAMES = 20
+# Columns that a message lists, and characters of their names.
+_MAX_NAMES, _WIDTH = 10, 40
 
 
 def no_column(name: str, columns: ColumnNames, names: Sequence[str]) -> str:
     """Describe a missing column, the existing columns, and a remedy."""
     if not names:
         return f"no column {name!r}; there are no columns"
-    if name in columns.texts:
+    mark = next((each for each in ";\t|" if len(names) == 1 and each in names[0]), "")
+    if mark:
+        mark = "tab" if mark == "\t" else mark
+        remedy = f"; if {mark!r} separates fields, give delimiter {mark!r} (--delimiter {mark!r})"
+    elif name in columns.texts:
         remedy = f"; name another with {option_name(columns.text_option)}"
     elif name == columns.id:
         option = option_name(columns.id_option)
@@ -31,7 +35,8 @@ def no_column(name: str, columns: ColumnNames, names: Sequence[str]) -> str:
 
 def listed_names(names: Sequence[str]) -> str:
     """List the existing columns."""
-    listed = ", ".join(map(repr, names[:_MAX_NAMES]))
+    shown = [each if len(each) <= _WIDTH else each[:_WIDTH] + "…" for each in names[:_MAX_NAMES]]
+    listed = ", ".join(map(repr, shown))
     return f"{listed} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else listed
 
 

@@ -493,7 +493,7 @@ class Database:
             raise ReadError(words, path=str(self.path)) from error
 
 
-# What the system has refused where SQLite names one of its own reasons.
+# Errors of the operating system by SQLite's error code.
 _REASONS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
@@ -537,7 +537,7 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
 
     OutputExistsError or WriteError if the folder is in use, or cannot be made.
     """
-    # A path has taken one of the slashes away.
+    # `Path` removes one slash of `s3://`.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
         message = f"{folder} is a URL; an index is local, build it and copy it there"
         raise WriteError(message)
@@ -590,7 +590,7 @@ def created_index(folder: Path, scheme: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _exists(folder: Path) -> OutputExistsError:
-    return OutputExistsError(f"{folder} is an index already; add to it, or choose another name")
+    return OutputExistsError(f"{folder} already holds an index; add to it, or choose another name")
 
 
 def _check_free(folder: Path) -> None:
@@ -601,7 +601,7 @@ def _check_free(folder: Path) -> None:
         raise WriteError(message)
     if (folder / FILE).exists():
         raise _exists(folder)
-    # What a killed process may have left while it made an index here.
+    # A killed process leaves a file of this name.
     leftover = part_of(folder / FILE).name
     if any(not path.name.startswith(leftover) for path in folder.iterdir()):
         message = f"{folder} is not an index and not empty; choose another name"
@@ -636,8 +636,9 @@ def no_index(folder: Path) -> NeardupError:
     if folder.is_file():
         message = "no index: this is a file; the folder of an index comes first, then files"
         return ReadError(message, path=str(folder))
-    found = f"the folder has no {FILE}" if folder.is_dir() else "folder not found"
-    message = f"no index: {found}; make one with: neardup index build {folder} INPUT"
+    message = f"folder not found; make an index with: neardup index build {folder} INPUT"
+    if folder.is_dir():
+        message = f"this folder has no {FILE}; give the folder of an index"
     return ReadError(message, path=str(folder))
 
 
@@ -646,5 +647,5 @@ def index_named(data: Any) -> Path | None:
     if not isinstance(data, (str, os.PathLike)):
         return None
     recover(Path(os.fsdecode(data)))
-    # A URL or a pattern is a string too; os.path says no to whatever cannot be a path.
+    # A URL or a pattern is a string, too. `os.path.isfile` returns False for it.
     return Path(data) if os.path.isfile(os.path.join(data, FILE)) else None  # noqa: PTH113, PTH118

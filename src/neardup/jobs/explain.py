@@ -14,7 +14,7 @@ from neardup.reports.examples import Document, compare_documents, example_lines,
 from neardup.reports.text import share_of_one
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.output import Outcome, ShownTexts
+from neardup.stages.output import Outcome, ResultOutcome, ShownTexts
 from neardup.stages.tables import ReadCollection
 
 # Collection of the document that stays, by the column ``kept_in``.
@@ -132,7 +132,8 @@ def _number_of(outcome: Outcome, identifier: object) -> int:
         if place >= 0:
             return int(first + place)
         first += len(batch)
-    message = f"no document has the id {str(identifier)!r}; clusters.parquet has all ids"
+    table = "result.clusters" if isinstance(outcome, ResultOutcome) else "clusters.parquet"
+    message = f"no document has the id {str(identifier)!r}; {table} has all ids"
     if n_rows := outcome.summary.get("filtered_rows"):
         message += f"; {counted(n_rows, 'row')} did not meet where (--where)"
     raise InvalidParameterError(message, "id")

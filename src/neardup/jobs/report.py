@@ -432,5 +432,5 @@ def _read_fields(
 def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
     for name in names:
         if name not in columns_there(sources, [name]):
-            message = f"no column {name!r}, which {said_by} names"
+            message = f"no column {name!r}; name another with {said_by}"
             raise InvalidInputError(message, path=sources[0].origin)

@@ -34,9 +34,9 @@ ColumnNames = str | Sequence[str]
 TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
 """From a text to its tokens, in the order of the text.
 
-Each is a string, an integer, or says where it stands, in characters of the text that the function
-was given: (start, stop) is the text there, (token, start, stop) a string or integer that is
-something else, such as a stem or a number. Strings alone stand one behind the other in the text.
+A token is a string, an integer, or a tuple with a position in characters. (start, stop) takes the
+text of that range. (token, start, stop) has another string or integer, such as a stem. neardup
+searches a string without a position after the previous token.
 """
 TokenizerChoice = str | Path | TokenFunction
 

@@ -88,6 +88,7 @@ class DedupOptions(
     add: bool = option(
         "Add the kept documents to the index of --against.",
         default=False,
+        heading="Input",
         more="The index is made by the options of this run if it does not exist. Batches that are "
         "added one after the other, with keep order first, keep what one run keeps.",
     )
@@ -215,6 +216,8 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
 
 class DocumentSearchOptions(WhereOptions, ReadingOptions):
     """Options of a search for documents."""
+
+    heading = "Matching"
 
     threshold: Number | None = option(THRESHOLD, default=None, usual="that of the index")
     limit: int | None = option(

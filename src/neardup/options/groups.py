@@ -54,7 +54,7 @@ THRESHOLD = Option(
 MEASURE = Option("Similarity measure of two documents.", Choice(DocumentMeasure))
 LIMIT = Option("Fail if there are more than N pairs.", Whole(1), metavar="N")
 MIN_TOKENS = Option(
-    "Tokens of the shortest passage that is surely found.",
+    "Length in tokens from which all passages are found.",
     Whole(1, 65536),
     usual="50",
 )

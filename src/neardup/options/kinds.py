@@ -223,9 +223,10 @@ class TokenizerName(Kind):
             value in self.names or str(value).endswith(".json") or cuts_programs(value)
         )
         if not is_named and not callable(value):
+            function = "" if isinstance(value, str) else " or a function"
             message = (
-                f"{name} must be one of {', '.join(self.names)}, code:LANGUAGE, a tokenizer.json "
-                f"file or a function, got {str(value)!r}"
+                f"{name} must be one of {', '.join(self.names)}, code:LANGUAGE or a tokenizer.json "
+                f"file{function}, got {str(value)!r}"
             )
             raise InvalidParameterError(message)
         return value
@@ -263,8 +264,8 @@ class Documents(Kind):
         if isinstance(value, Set) and not isinstance(value, MappingView):
             kind = type(value).__name__
             message = (
-                f"{name} is a {kind}, which has no order: what stays, and the ids, would be others "
-                "each time; hand over a list, such as sorted(...)"
+                f"{name} is a {kind}, which has no order, so results would differ from run to run; "
+                "pass a list, such as sorted(...)"
             )
             raise InvalidInputError(message)
         return value
@@ -276,8 +277,8 @@ class Encoding(Kind):
     def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str) or not _cuts_rows(value):
             message = (
-                f"{name} must be UTF-16, UTF-32, or Python's name of an encoding in which ASCII "
-                f"characters are single bytes, such as latin-1 or cp1252, got {value!r}"
+                f"{name} must be utf-16, utf-32, or a codec that Python knows and that keeps ASCII "
+                f"as single bytes, such as latin-1 or cp1252, got {value!r}"
             )
             raise InvalidParameterError(message)
         return value

@@ -235,17 +235,19 @@ class Options:
 
 
 def merge(kind: type[OptionsT], arguments: Mapping[str, Any]) -> OptionsT:
-    """Make a job's options from a function's ``locals()``.
+    """Merge a function's arguments, its ``locals()``, into a job's options.
 
     ``text`` and ``read`` are groups of options. Arguments that are no options, or None, count as
     not given. An invalid option, or one that the job does not have, raises InvalidParameterError.
     """
     merged: dict[str, Any] = {}
-    for group in (arguments.get("text"), arguments.get("read")):
+    for argument in ("text", "read"):
+        group = arguments.get(argument)
         if group is None:
             continue
         if not isinstance(group, Options):
-            message = f"options must be TextOptions(...) or ReadOptions(...), got {group!r}"
+            kinds = "TextOptions" if argument == "text" else "ReadOptions"
+            message = f"{argument} must be neardup.{kinds}(...), got {group!r}"
             raise InvalidParameterError(message)
         for name, value in group.given().items():
             if name not in kind.known:

@@ -171,6 +171,8 @@ class AlignOptions(WhereOptions, PassageMatchOptions, AgainstOptions, PassageTok
 class SearchOptions(WhereOptions, PresetOptions, PassageMatchOptions, ReadingOptions):
     """Options of a search for passages."""
 
+    heading = "Matching"
+
     preset: PassagePresetName | None = preset_option(PassagePresetName)
     threshold: Number = option(THRESHOLD, default="0.8")
 

@@ -108,7 +108,7 @@ def preset_option(literal: Any) -> Any:
     kind = Choice(literal)
     described = "; ".join(f"{name}: {PRESETS[name].purpose}" for name in kind.values)
     return option(
-        "Options that suit a kind of text.",
+        f"Options by kind of text: {', '.join(kind.values)}.",
         kind,
         default=None,
         more=f"{described}. Options that are given go before those of the preset.",

@@ -88,7 +88,7 @@ class TableTarget:
         except BrokenPipeError:
             raise
         except OSError as error:
-            message = f"cannot write to {self}: {error.strerror}; what it has got is incomplete"
+            message = f"cannot write to {self}: {error.strerror}; the output is incomplete"
             raise WriteError(message) from None
 
 

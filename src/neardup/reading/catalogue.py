@@ -341,7 +341,7 @@ def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
         elif keys and keys[-1].rule == "priority":
             keys[-1] = replace(keys[-1], values=(*keys[-1].values, part))
         else:
-            message = f"keep must be {_USAGE}, or several of these, parted by commas; got {keep!r}"
+            message = f"keep must be {_USAGE}, or several, separated by commas; got {keep!r}"
             raise InvalidParameterError(message, "keep")
     if any(key.rule == "first" for key in keys[:-1]):
         message = (

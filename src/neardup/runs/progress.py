@@ -46,6 +46,7 @@ _LABELS = {
     "compact": "compacting",
     "search": "searching",
     "align": "aligning",
+    "cut": "cutting (tokens)",
     "add": "adding to the index",
     "write": "writing",
 }

@@ -247,12 +247,12 @@ class WorkFolder:
         lines, n = list(self.problems), self.n_done
         if n:
             done = "1 task is done" if n == 1 else f"{n:,} tasks are done"
-            over = "remove its work folder to start over"
-            lines.append(f"going on with a run that was stopped: {done}; {over}")
-        start = "" if n else "starts at the beginning, and "
+            over = f"to start over, remove {self.folder}"
+            lines.append(f"continuing a stopped run: {done}; {over}")
+        start = "" if n else "starts over, and "
         return lines + [
-            f"a run with other options or inputs was stopped and left {path}; this run {start}"
-            "removes it when it is done"
+            f"{path} belongs to a stopped run with other options or inputs; this run {start}"
+            "removes that folder at the end"
             for path in self.stale
         ]
 
@@ -423,9 +423,7 @@ class WorkFolder:
                 break
             self._records[record.name] = record
         if damaged is not None:
-            problem = (
-                f"{damaged} is damaged, or gone; what an unfinished run has lost is done again"
-            )
+            problem = f"{damaged} is damaged, or missing; neardup repeats the lost work"
             _log.warning("%s", problem)
             self.problems.append(problem)
             for name in reversed(stored):

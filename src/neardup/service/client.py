@@ -230,7 +230,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         self.close()
 
     def __repr__(self) -> str:
-        return f"RemoteIndex({self.url!r}, {self.name!r}: {self.kind})"
+        return f"RemoteIndex({f'{self.url}/{self.name}'!r}: index of {self.kind})"
 
     def _walk(self, start: int = 0, limit: int = _PAGE) -> Iterator[dict[str, Any]]:
         following: int | None = start

@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from neardup.errors import (
-    InvalidInputError,
-    InvalidParameterError,
-    NeardupError,
-    NeardupHint,
-)
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, NeardupHint
 from neardup.files.rawrows import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import path_of
@@ -64,7 +59,7 @@ def other_columns_of(options: AgainstOptions) -> ColumnNames:
 
 
 def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
-    # The check has left a name, or a tuple of several.
+    # `Columns` returns one name or a tuple of names.
     texts = text if isinstance(text, str) else tuple(text)
     return ColumnNames(texts, key or None, id_is_default=key is None)
 
@@ -124,7 +119,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
     banding, minhash = choose_bands(options, measure)
     usual = 5 if weighted is None else 1
     shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
-    # The check has left a name, or a tuple of several.
+    # `Columns` returns one name or a tuple of names.
     given = options.columns or ()
     columns = (given,) if isinstance(given, str) else tuple(given)
     for name in _OWN_COLUMNS:
@@ -132,13 +127,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
             message = f"columns may not have {name!r}, which an index keeps in any case"
             raise InvalidParameterError(message, "columns")
     return DocumentScheme(
-        shingles,
-        measure,
-        options.recall_asked_for,
-        banding,
-        minhash,
-        weighted,
-        columns,
+        shingles, measure, options.recall_asked_for, banding, minhash, weighted, columns
     )
 
 
@@ -260,7 +249,7 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     """Check combinations of options, for a run without an index."""
     options.check_other("against", is_given=has_other)
     if options.add:
-        message = "add needs an index, to which what stays is added; name it with against"
+        message = "add needs an index for the kept documents; name the index with against"
         raise InvalidParameterError(message, "add", "against")
     keep = parse_keep(options.keep)
     name = options.measure or "jaccard"
@@ -308,8 +297,8 @@ def hints_of_short(n_documents: int, n_short: int, shingles: ShingleScheme) -> l
     if 2 * n_short <= n_documents:
         return []
     message = (
-        f"most texts have fewer than {shingles.ngram} tokens, so that each is one shingle and "
-        "similar only to equal ones; try preset titles, a smaller ngram, or tokenizer characters"
+        f"most texts have fewer than {shingles.ngram} tokens and match only equal texts; try "
+        "preset titles, ngram 1, or tokenizer characters"
     )
     return [{"name": "short", "message": message}]
 

@@ -43,9 +43,8 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
             return kind
     listed = ", ".join(columns[:8])
     message = (
-        "no job of neardup has written this table; a report is made of the output folder of dedup "
-        "or cut, or a table of pairs, estimate, search or align that lists passages (columns: "
-        f"{listed})"
+        "neardup did not write this table; give the output folder of dedup or cut, or a table of "
+        f"pairs, estimate, search or align that lists passages (columns: {listed})"
     )
     raise InvalidInputError(message, path=name)
 

@@ -10,9 +10,15 @@ def test_no_column__of_very_many():
     names = [f"c{i}" for i in range(25)]
     message = no_column("text", ColumnNames(), names)
     assert message.startswith("no column 'text'; columns are 'c0', 'c1', ")
-    assert "'c19' and 5 more; name another" in message
+    assert "'c9' and 15 more; name another" in message
     assert message.endswith("with text_column (--text-column)")
     assert no_column("text", ColumnNames(), []).endswith("there are no columns")
+    assert f"columns are '{'y' * 40}…'; name" in no_column("text", ColumnNames(), ["y" * 90])
+    for mark, name in ((";", ";"), ("\t", "tab")):
+        message = no_column("text", ColumnNames(), [f"id{mark}text"])
+        assert message.endswith(
+            f"; if {name!r} separates fields, give delimiter {name!r} (--delimiter {name!r})"
+        )
     other = no_column("text", ColumnNames(text_option="other_column"), ["a"])
     assert other.endswith("; name another with other_column (--other-column)")
 

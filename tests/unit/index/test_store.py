@@ -51,7 +51,7 @@ def test_create__round_trip(tmp_path):
     assert manifest.scheme == {"kind": "documents", "columns": ["ü"], "n": 1.5, "none": None}
     assert (manifest.kind, manifest.generation, manifest.segments) == ("documents", 0, ())
     assert [path.name for path in folder.iterdir()] == ["index.sqlite"]
-    with pytest.raises(OutputExistsError, match="is an index already"):
+    with pytest.raises(OutputExistsError, match="already holds an index"):
         create_index(folder, {})
 
 
@@ -99,9 +99,9 @@ def test_created__goes_again_with_an_error(tmp_path):
 
 
 def test_open__what_is_no_index(tmp_path):
-    with pytest.raises(ReadError, match="no index: folder not found; make one with"):
+    with pytest.raises(ReadError, match="folder not found; make an index with"):
         read_manifest(tmp_path / "nope")
-    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
+    with pytest.raises(ReadError, match=r"this folder has no index\.sqlite"):
         read_manifest(tmp_path)
     (tmp_path / "index.sqlite").write_text("something else, which is longer than a page" * 100)
     with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged \(file is"):

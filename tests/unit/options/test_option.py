@@ -77,7 +77,7 @@ def test_merge__takes_groups_and_names():
     assert merge(Ball, given) == Ball(size=4, tint="blue")
     with pytest.raises(InvalidParameterError, match="tint of Colour has no effect here"):
         merge(Shape, {"text": Colour(tint="blue")})
-    with pytest.raises(InvalidParameterError, match="options must be TextOptions"):
+    with pytest.raises(InvalidParameterError, match=r"read must be neardup\.ReadOptions"):
         merge(Shape, {"read": {"size": 4}})
 
 

@@ -259,9 +259,9 @@ class CutResult(Selection):
         """Return the counts of documents, spans and removed characters."""
         counts = self.summary
         return (
+            f"{counted(counts['spans'], 'span')} cut from {counts['documents_cut']:,} of "
             f"{counted(counts['documents_in'], 'document')}: "
-            f"{counted(counts['spans'], 'span')} cut out of "
-            f"{counts['documents_cut']:,}, {counts['characters_removed']:,} characters"
+            f"{counted(counts['characters_removed'], 'character')}"
         )
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:

@@ -235,9 +235,10 @@ class DocumentIndex(Index[DocumentHandle]):
         text
             As for ``insert``.
         threshold
-            Least similarity, an exact decimal, not below that of the index. None: that one.
+            Least similarity, an exact decimal, not below that of the index. None: the threshold
+            of the index.
         limit
-            Only so many, the most similar.
+            Return at most this many documents, the most similar first.
 
         Returns
         -------

@@ -73,6 +73,9 @@ class Index(Generic[H]):
     _workers: ClassVar[int | None] = None
 
     def __init__(self, handle: H) -> None:
+        if not isinstance(handle, self._opened):
+            message = "call {0}.open(folder), or {0}.create(folder) for a new index"
+            raise TypeError(message.format(type(self).__name__))
         self.folder, self._handle = handle.folder, handle
 
     @classmethod

@@ -80,7 +80,7 @@ class PassageIndex(Index[PassageHandle]):
         folder
             New, or empty.
         min_tokens
-            Tokens of the shortest passage that is surely found. None: 50.
+            Length in tokens from which all passages are found. None: 50.
         preset
             ``ocr``, ``code``, ``editions``, ``quotations`` or ``rewording``: options that suit such
             texts, where they are not given.

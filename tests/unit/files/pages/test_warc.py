@@ -268,7 +268,7 @@ def test_warc__twice_crawled(make_file):
     result = neardup.deduplicate(path)
     assert result.kept.column("id").to_pylist() == ["urn:uuid:1", "urn:uuid:9"]
     assert result.kept.column("url").to_pylist() == ["http://a/"] * 2
-    message = r"'http://a/' was used before.*name another column with id_column,"
+    message = r"'http://a/' was used before.*name another column with read=.*id_column=.*,"
     with pytest.raises(InvalidInputError, match=message):
         neardup.deduplicate(path, read=neardup.ReadOptions(id_column="url"))
 

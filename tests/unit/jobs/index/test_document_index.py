@@ -250,6 +250,13 @@ def test_commit__others_see_it_at_once(new, monkeypatch):
     assert [match.id for match in found] == ["a", "b"]
 
 
+def test_index__of_a_path():
+    with pytest.raises(TypeError, match=r"call DocumentIndex\.open\(folder\)"):
+        DocumentIndex("folder")
+    with pytest.raises(TypeError, match=r"PassageIndex\.create\(folder\)"):
+        PassageIndex("folder")
+
+
 def test_open__what_is_no_index_of_documents(tmp_path):
     documents = DocumentIndex.create(tmp_path / "documents", **grouped(**OPTIONS))
     passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
@@ -257,10 +264,10 @@ def test_open__what_is_no_index_of_documents(tmp_path):
         DocumentIndex.open(passages.folder)
     with pytest.raises(IndexFormatError, match="this is an index of documents, not of passages"):
         PassageIndex.open(documents.folder)
-    with pytest.raises(ReadError, match="no index: folder not found"):
+    with pytest.raises(ReadError, match="folder not found"):
         DocumentIndex.open(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
+    with pytest.raises(ReadError, match=r"this folder has no index\.sqlite"):
         DocumentIndex.open(tmp_path / "empty")
     for handle in (DocumentHandle(passages.folder), PassageHandle(documents.folder)):
         with pytest.raises(IndexFormatError, match="this is an index of"):

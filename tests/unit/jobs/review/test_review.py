@@ -118,7 +118,7 @@ def test_review__refuses():
         neardup.review(pairs.drop_columns("similarity"))
     with pytest.raises(InvalidInputError, match="no column 'colour'"):
         neardup.review(pairs, [{"id": "a0"}], columns="colour")
-    with pytest.raises(InvalidInputError, match="no column 'key', which id_column "):
+    with pytest.raises(InvalidInputError, match="no column 'key'; name another with read="):
         neardup.review(pairs, [{"id": "a0"}], read=neardup.ReadOptions(id_column="key"))
     with pytest.raises(InvalidParameterError):
         neardup.review(pairs, columns="colour")
