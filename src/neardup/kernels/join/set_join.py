@@ -272,8 +272,8 @@ def _count_token_filtered(
 ) -> Int:
     """Count another common token for partners that may be similar.
 
-    As ``_count_token``. A partner is judged on its first posting: mostly its parities rule it out, so that
-    nothing else of it is read.
+    As ``_count_token``. A partner is judged on its first posting: mostly its parities rule it out,
+    so that nothing else of it is read.
     """
     measure, p, q = threshold
     x, i, first, end = read
