@@ -1,4 +1,4 @@
-"""Modules, functions and classes that ARCHITECTURE.md and CONTRIBUTING.md name exist."""
+"""Modules, functions and classes that pages and docstrings name exist."""
 
 from __future__ import annotations
 
@@ -36,3 +36,31 @@ def test_page__names_what_exists(name):
 
 def test_architecture__is_one_page():
     assert len(page("ARCHITECTURE.md").splitlines()) <= 150
+
+
+PACKAGE = ROOT / "src/neardup"
+
+
+def has_name(dotted):
+    """Return whether a name such as ``files.inputs.resolve_paths`` exists below the package."""
+    folder, parts = PACKAGE, dotted.split(".")
+    while parts and (folder / parts[0]).is_dir():
+        folder /= parts.pop(0)
+    if not parts:
+        return True
+    module = folder / f"{parts[0]}.py"
+    return module.exists() and all(
+        re.search(rf"(?m)^\s*(?:def |class )?{name}\b", module.read_text(encoding="utf-8"))
+        for name in parts[1:]
+    )
+
+
+def test_docstrings__name_what_exists():
+    packages = {path.stem for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    missing = [
+        (str(path.relative_to(PACKAGE)), dotted)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for dotted in re.findall(r"``(\w+(?:\.\w+)+)(?:\(\))?``", path.read_text(encoding="utf-8"))
+        if dotted.split(".")[0] in packages and not has_name(dotted)
+    ]
+    assert missing == []
