@@ -115,7 +115,7 @@ class FrameSource(MemorySource):
         if len(levels) > 1:
             message = (
                 "ids are labels of the index, and a MultiIndex has several for a row; name a "
-                "column of ids with id_column (--id-column), or hand over frame.reset_index()"
+                "column of ids with id_column (--id-column), or pass frame.reset_index()"
             )
             raise InvalidInputError(message)
         return levels[0] if levels else None

@@ -48,7 +48,7 @@ def id_advice(columns: ColumnNames) -> str:
         return f"; ids are places of rows: name a column with {option_name(columns.id_option)}"
     if columns.id != DEFAULT_ID:
         return (
-            "; ids are the labels of the data frame: hand over frame.reset_index(drop=True), or "
+            "; ids are the labels of the data frame: pass frame.reset_index(drop=True), or "
             f"name a column with {option_name(columns.id_option)}"
         )
     return (
