@@ -15,10 +15,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.align import make_alignment_plan, windows_for
+from neardup.passages.aligner import make_alignment_plan, windows_for
 from neardup.passages.cutting import cut_similar as cut_tokens
-from neardup.passages.lookup import LookUp
-from neardup.passages.plan import make_search_plan
+from neardup.passages.passage_lookup import LookUp
+from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
@@ -90,7 +90,7 @@ def cut_similar(
     lists, n_others = make_lists([*(others or []), *texts]), len(others or [])
     with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, ExitStack() as patches:
         patches.enter_context(no_waiting())
-        patches.enter_context(patch("neardup.passages.lookup._LEAST_TOKENS", 40))
+        patches.enter_context(patch("neardup.passages.passage_lookup._LEAST_TOKENS", 40))
         if block is not None:
             patches.enter_context(patch("neardup.passages.cutting._LEAST_BLOCK", block))
             patches.enter_context(patch("neardup.passages.cutting._LARGEST_BLOCK", block))

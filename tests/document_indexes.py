@@ -53,10 +53,10 @@ def small_pieces(
 ):
     """Let few documents be many: for tiers, for lists in files, for blocks and for tails."""
     with (
-        patch("neardup.documents.index.FANOUT", fanout),
-        patch("neardup.documents.index.MOST_PENDING", most_pending),
+        patch("neardup.documents.document_handle.FANOUT", fanout),
+        patch("neardup.documents.document_handle.MOST_PENDING", most_pending),
         patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
-        patch("neardup.documents.segment.MEMORY_BYTES", memory_bytes),
+        patch("neardup.documents.document_segment.MEMORY_BYTES", memory_bytes),
     ):
         yield
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import neardup
-from neardup.options.documents import (
+from neardup.options.document_options import (
     ClusterOptions,
     CompareOptions,
     DedupOptions,
@@ -20,7 +20,7 @@ from neardup.options.documents import (
 )
 from neardup.options.groups import AgainstOptions, OpenOptions, RunOptions
 from neardup.options.option import Option, Options
-from neardup.options.passages import AlignOptions, CutOptions, PassageOptions, SearchOptions
+from neardup.options.passage_options import AlignOptions, CutOptions, PassageOptions, SearchOptions
 
 CLASSES: dict[str, type[Options]] = {
     "deduplicate": DedupOptions,

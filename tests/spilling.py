@@ -46,7 +46,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch("neardup.engine.threads.FILE_TEXT_BYTES", file),
             patch("neardup.jobs.cut.units._FILE_BYTES", file),
             patch("neardup.engine.threads._FILE_BYTES", file),
-            patch("neardup.passages.lookup._LEAST_TOKENS", 50),
+            patch("neardup.passages.passage_lookup._LEAST_TOKENS", 50),
         ):
             stack.enter_context(each)
         yield

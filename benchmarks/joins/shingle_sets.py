@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.corpora.texts import read_texts
 from benchmarks.joins.exchange import write_sets
-from neardup.kernels.text import shingles
+from neardup.kernels.text import shingle_kernels
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 
 SEED = 1
@@ -34,7 +34,7 @@ def main() -> None:
     sets = made.take(np.random.default_rng(SEED).permutation(len(made)))
     ends = np.cumsum(sets.sizes)
     values = np.empty(int(sets.sizes.sum()), np.uint64)
-    shingles.copy_sets(sets.values, sets.starts, sets.sizes, values, ends - sets.sizes)
+    shingle_kernels.copy_sets(sets.values, sets.starts, sets.sizes, values, ends - sets.sizes)
     write_sets(options.stem, values, sets.sizes)
     sys.stdout.write(json.dumps({"records": len(sets), "elements": len(values)}) + "\n")
 

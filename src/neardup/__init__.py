@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.dedup.run import deduplicate
     from neardup.jobs.estimate import cluster_sketches, estimate
-    from neardup.jobs.index.documents import DocumentIndex
-    from neardup.jobs.index.passages import PassageIndex, open_index
+    from neardup.jobs.index.document_index import DocumentIndex
+    from neardup.jobs.index.passage_index import PassageIndex, open_index
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.report import report, review
     from neardup.jobs.similarity import extract, similarity
@@ -93,8 +93,8 @@ __all__ = [
 
 _HOMES = {
     "Banding": "neardup.matching.buckets",
-    "DocumentIndex": "neardup.jobs.index.documents",
-    "PassageIndex": "neardup.jobs.index.passages",
+    "DocumentIndex": "neardup.jobs.index.document_index",
+    "PassageIndex": "neardup.jobs.index.passage_index",
     "ReadOptions": "neardup.options.groups",
     "RunOptions": "neardup.options.groups",
     "TextOptions": "neardup.options.groups",
@@ -108,7 +108,7 @@ _HOMES = {
     "estimate": "neardup.jobs.estimate",
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
-    "open_index": "neardup.jobs.index.passages",
+    "open_index": "neardup.jobs.index.passage_index",
     "report": "neardup.jobs.report",
     "review": "neardup.jobs.report",
     "similarity": "neardup.jobs.similarity",

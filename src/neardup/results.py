@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup.files.destinations import target_of
 from neardup.files.rows import ColumnNames
-from neardup.outputs.tables import write_table
+from neardup.outputs.output_tables import write_table
 from neardup.runs.progress import counted
 from neardup.tables import Int64s
 from neardup.version import __version__

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pyarrow as pa
 
 import neardup
-from neardup.outputs.tables import TableRows
-from neardup.reports.cut import CutTable, cut_report
+from neardup.outputs.output_tables import TableRows
+from neardup.reports.cut_page import CutTable, cut_report
 
 
 def cut_page(texts: list[str], names: list[str], similarities: list[float]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neardup.jobs.compare import compare
-from neardup.reports.compare import SharedPassage, compare_report
+from neardup.reports.comparison_page import SharedPassage, compare_report
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.made_up import made_up_page

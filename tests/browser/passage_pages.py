@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from neardup.outputs.tables import TableRows
+from neardup.outputs.output_tables import TableRows
 from neardup.reading.texts import FoundText
-from neardup.reports.passages import passage_report, read_passages
+from neardup.reports.passages_page import passage_report, read_passages
 
 Row = tuple[int, int, int, int, int, int]
 

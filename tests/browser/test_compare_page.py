@@ -7,7 +7,7 @@ import random
 import pytest
 
 from neardup.jobs.compare import compare
-from neardup.reports.compare import SharedPassage, compare_report
+from neardup.reports.comparison_page import SharedPassage, compare_report
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ import pytest
 
 from neardup.engine.opening import key_of
 from neardup.files.inputs import resolve_paths
-from neardup.options.documents import DedupOptions
+from neardup.options.document_options import DedupOptions
 from tests.archives import ENDINGS, archive_of
 
 FIRST = b'{"id": "1", "text": "one two three four five six"}\n'

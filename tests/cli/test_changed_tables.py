@@ -96,7 +96,7 @@ def test_changed_summary(run, here, clean):
 
 def test_summary__of_another_version(run, here, clean, monkeypatch):
     for version, code in (("0.1.9", 0), ("0.2.0", 1), ("1.1.0", 1)):
-        monkeypatch.setattr("neardup.outputs.tables.__version__", version)
+        monkeypatch.setattr("neardup.outputs.output_tables.__version__", version)
         outcome = run("explain", "clean", "b")
         assert outcome.code == code
         if code:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.documents.index import DocumentHandle
+from neardup.documents.document_handle import DocumentHandle
 from neardup.errors import WriteError
 from neardup.runs.runner import Runner
 from tests.calls import grouped

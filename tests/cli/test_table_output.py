@@ -106,7 +106,7 @@ def test_standard_output__interrupted(run, inputs, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules["neardup.outputs.tables"]._WRITERS, "jsonl", interrupt)
+    monkeypatch.setitem(sys.modules["neardup.outputs.output_tables"]._WRITERS, "jsonl", interrupt)
     outcome = run(*COMMANDS["pairs"].split(), "-o", "-")
     assert (outcome.code, outcome.err) == (130, "interrupted\n")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from neardup.files.sheets import open_source
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import resolve_tables, write_xlsx
+from neardup.outputs.output_tables import resolve_tables, write_xlsx
 from tests.examples import examples
 
 # What a spreadsheet program would take for a number, a formula, a date or a link.
@@ -67,7 +67,7 @@ def test_pairs__show_and_report(run, here, documents, ending):
 
 
 def write(table: pa.Table, path) -> None:
-    from neardup.outputs.tables import write_table
+    from neardup.outputs.output_tables import write_table
 
     write_table(table, path)
 

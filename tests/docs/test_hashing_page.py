@@ -11,7 +11,7 @@ import numpy as np
 
 import neardup
 from neardup.kernels.common.hashing import hash_bytes, logarithms, mix_words
-from neardup.kernels.sketch.weighted import fill_weights
+from neardup.kernels.sketch.weighted_minhash import fill_weights
 from neardup.passages.windows import gather_queries, make_passage_scheme
 from neardup.sketches.edit import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 
 
 @pytest.fixture(autouse=True)
@@ -26,4 +26,4 @@ def minute_r(monkeypatch: pytest.MonkeyPatch) -> None:
         for i in range(size):
             rates[i], log_cs[i], betas[i] = 2.0**-52, -3.0, 0.25
 
-    monkeypatch.setattr(weighted, "draw", draw)
+    monkeypatch.setattr(weighted_minhash, "draw", draw)

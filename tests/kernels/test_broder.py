@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels.sketch import samples
+from neardup.kernels.sketch import sample_kernels
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.each import each_of
 from tests.oracles import broder as oracle
@@ -31,7 +31,7 @@ def smallest(lists, size, lead=0):
     longest = max(map(len, lists))
     pool, scratch = np.full((2, longest), JUNK, np.uint64)
     counts = np.full(2 * longest + 1, -7, np.int64)
-    samples.smallest_sketches(
+    sample_kernels.smallest_sketches(
         *(shingles, offsets, np.uint64(KEY), size, pool, scratch, counts),
         *(values, value_offsets, sizes),
     )
@@ -46,7 +46,7 @@ def modulo(lists, modulus, size=1, lead=0):
     values = np.full(len(shingles) + 1, JUNK, np.uint64)
     value_offsets = np.zeros(len(lists) + 1, np.int64)
     sizes, moduli = np.zeros((2, len(lists)), np.int64)
-    samples.modulo_sketches(
+    sample_kernels.modulo_sketches(
         shingles,
         offsets,
         np.uint64(KEY),

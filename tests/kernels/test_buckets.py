@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.bucket import buckets
+from neardup.kernels.bucket import bucket_kernels
 from neardup.matching import buckets as lsh
 from neardup.runs.runner import Runner
 from tests.each import each_of
@@ -26,7 +26,7 @@ def run(keys, first_bucket=0):
     numbers = np.full(len(keys), -9, np.int32)
     sizes = np.full(first_bucket + len(keys) // 2, -9, np.int64)
     whole = np.array(keys, np.uint64)
-    after = buckets.bucket_runs(
+    after = bucket_kernels.bucket_runs(
         pack(keys), np.uint64(INDEX_MASK), whole, first_bucket, numbers, sizes
     )
     assert (sizes[:first_bucket] == -9).all()

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from neardup.kernels.arrays import sealed
 from neardup.kernels.bucket import components
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
-from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import measure_sets
 from tests.arrays import CODES, make_buckets, make_sets, random_labels

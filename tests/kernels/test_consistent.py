@@ -11,7 +11,7 @@ import pytest
 
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.common.hashing import logarithms
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.each import each_of
 from tests.oracles import weighted as oracle
@@ -31,7 +31,7 @@ def number_of(order):
     return struct.unpack("<d", struct.pack("<Q", bits))[0]
 
 
-def list_values(tokens, weights, seed=SEED, *, lead=0, function=weighted.list_weighted):
+def list_values(tokens, weights, seed=SEED, *, lead=0, function=weighted_minhash.list_weighted):
     """List (type, count, order, identity) of tokens with weights at each count."""
     starts = np.array(list(accumulate(map(len, weights), initial=lead)), np.int64)
     logs = np.full(starts[-1] + 3, np.nan)
@@ -67,14 +67,14 @@ def assert_listed(tokens, weights, seed=SEED, lead=0):
 
 def test_ascending_bits__orders_numbers():
     numbers = [-math.inf, -1e300, -2.5, -1.0, -5e-324, -0.0, 0.0, 5e-324, 0.3, 1.0, 7.0, math.inf]
-    words = [int(weighted.ascending_bits(np.float64(number))) for number in numbers]
+    words = [int(weighted_minhash.ascending_bits(np.float64(number))) for number in numbers]
     assert words == sorted(set(words))
     assert [number_of(word) for word in words] == numbers
 
 
 def test_uniform__ends_and_steps():
     words = [0, 2**12 - 1, 2**12, 2**63, 2**64 - 1]
-    found = [float(weighted._uniform(np.uint64(word))) for word in words]
+    found = [float(weighted_minhash._uniform(np.uint64(word))) for word in words]
     assert found == [2**-53, 2**-53, 3 * 2**-53, 0.5 + 2**-53, 1 - 2**-53]
 
 
@@ -138,7 +138,7 @@ def test_list_weighted__weights_that_grow_have_values_that_fall():
 @pytest.mark.usefixtures("minute_r")
 def test_list_weighted__orders_that_are_equal():
     """Then values are compared by identity, although k differs."""
-    function = uncompiled(weighted.list_weighted)
+    function = uncompiled(weighted_minhash.list_weighted)
     # ln of these grows by its last bit, and ln a is rounded to twice as much.
     run = [1, *(2.0**45 + i / 8 for i in range(50)), 2**50]
     listed = list_values([5], [run], function=function)
@@ -173,7 +173,7 @@ def test_list_weighted__known_answers(token, seed, weight, order, identity):
     assert list_values([token], [[weight]], seed) == [(0, 1, order, identity)]
 
 
-def minimum(tokens, weights, seeds, function=weighted.weighted_minimum):
+def minimum(tokens, weights, seeds, function=weighted_minhash.weighted_minimum):
     identities = np.full(len(seeds), JUNK, np.uint64)
     logs = log_weights_of(weights)
     has_weight = function(as_uint64(tokens), logs, as_uint64(seeds), identities)
@@ -182,7 +182,7 @@ def minimum(tokens, weights, seeds, function=weighted.weighted_minimum):
 
 @pytest.mark.usefixtures("minute_r")
 def test_weighted_minimum__orders_that_are_equal():
-    function = uncompiled(weighted.weighted_minimum)
+    function = uncompiled(weighted_minhash.weighted_minimum)
     tokens = list(range(40))
     k = math.floor(float(log_weights_of([8])[0]) / 2.0**-52 + 0.25)
     expected = min(oracle.mix((oracle.mix(token ^ SEED) + k) % 2**64) for token in tokens)

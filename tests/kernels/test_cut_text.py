@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
+from neardup.kernels.arrays import Int64s, Uint64s
 from neardup.kernels.passage import repeat_table
-from neardup.kernels.types import Int64s, Uint64s
 from tests.each import each_of
 from tests.kernels.own_kernels import own_kernel
 

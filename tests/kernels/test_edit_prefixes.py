@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from neardup.kernels.join import edit_join as kernels
+from neardup.kernels.join import edit_join_kernels as kernels
 from neardup.matching import edit_join
 from tests.each import each_of
 from tests.kernels.edit_strings import (

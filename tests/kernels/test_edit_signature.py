@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from neardup.kernels.common.hashing import GOLDEN, mix_words
-from neardup.kernels.sketch import edit as signature
+from neardup.kernels.sketch import edit_kernels as signature
 from tests.arrays import make_texts
 from tests.each import each_of
 from tests.oracles import edit_signature as oracle

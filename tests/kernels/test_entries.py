@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from neardup.documents.segment import bounds_of_pages
-from neardup.kernels.bucket import buckets
-from neardup.kernels.bucket.buckets import PAGE
-from neardup.kernels.types import sealed
+from neardup.documents.document_segment import bounds_of_pages
+from neardup.kernels.arrays import sealed
+from neardup.kernels.bucket import bucket_kernels
+from neardup.kernels.bucket.bucket_kernels import PAGE
 from tests.arrays import as_uint64
 from tests.each import each_of
 
@@ -22,7 +22,7 @@ def make(lists):
     starts = np.cumsum([0, *map(len, values)]).astype(np.int64)
     page_starts, bounds = bounds_of_pages(starts)
     fences = flat[bounds[:-1]] if len(flat) else flat
-    return flat, sealed(buckets.Lists(starts, page_starts, fences)), bounds
+    return flat, sealed(bucket_kernels.Lists(starts, page_starts, fences)), bounds
 
 
 def find(made, keys, wanted, *, is_checked=None, room=10_000, room_found=100_000):
@@ -38,9 +38,11 @@ def find(made, keys, wanted, *, is_checked=None, room=10_000, room_found=100_000
     owners, numbers = order // keys.shape[1], order % keys.shape[1]
     is_wanted = np.array(wanted)[owners]
     slots = sealed(
-        buckets.Slots(keys.reshape(-1)[order][is_wanted], numbers[is_wanted], owners[is_wanted])
+        bucket_kernels.Slots(
+            keys.reshape(-1)[order][is_wanted], numbers[is_wanted], owners[is_wanted]
+        )
     )
-    n_found, n_unchecked = buckets.find_entries(
+    n_found, n_unchecked = bucket_kernels.find_entries(
         slots, lists, flat, bounds, is_checked, found, unchecked
     )
     assert (found[n_found:] == 77).all()

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from neardup.kernels.arrays import sealed
 from neardup.kernels.join import filters
 from neardup.kernels.join.overlap import Threshold
-from neardup.kernels.types import sealed
 from tests.arrays import CODES, ragged, random_words
 from tests.each import each_of
 from tests.oracles import sieve as oracle

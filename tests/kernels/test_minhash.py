@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels.sketch import minhash
+from neardup.kernels.sketch import minhash_kernels
 from tests.arrays import ragged, random_words
 from tests.each import each_of
 from tests.oracles import hashing as oracle
@@ -19,7 +19,7 @@ def sign(lists, lanes=LANES, lead=0):
     masks = np.array([mask for mask, _ in lanes], np.uint32)
     even_masks = np.array([even_mask for _, even_mask in lanes], np.uint32)
     signatures = np.zeros((len(lists), len(lanes)), np.uint32)
-    minhash.minhash_signatures(values, offsets, masks, even_masks, signatures)
+    minhash_kernels.minhash_signatures(values, offsets, masks, even_masks, signatures)
     return signatures
 
 
@@ -54,7 +54,7 @@ def test_band_keys__as_oracle(bands, rows):
     generator = np.random.default_rng(bands)
     signatures = generator.integers(0, 2**32, (5, 16), np.uint32)
     keys = np.zeros((5, bands), np.uint64)
-    minhash.band_keys(signatures, bands, rows, keys)
+    minhash_kernels.band_keys(signatures, bands, rows, keys)
     assert keys.tolist() == [
         [oracle.band_key(row[j * rows : (j + 1) * rows], j) for j in range(bands)]
         for row in signatures.tolist()

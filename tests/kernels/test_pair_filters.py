@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from neardup.kernels.arrays import sealed
 from neardup.kernels.join import filters as pair_filters
 from neardup.kernels.join.overlap import Threshold
-from neardup.kernels.types import sealed
 from tests.arrays import CODES, random_sets
 from tests.each import each_of
 from tests.kernels.test_filters import make

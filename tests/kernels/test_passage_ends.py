@@ -21,7 +21,7 @@ from neardup.kernels.passage.ends import (
     refine_ends,
     stretch_ends,
 )
-from neardup.kernels.sketch.weighted import SCALE
+from neardup.kernels.sketch.weighted_minhash import SCALE
 from neardup.tables import TokenLists
 from neardup.text.weighting import count_documents, term_frequencies
 from tests.examples import examples

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.common.bits import compare_products, wide_product
-from neardup.kernels.passage.matches import pick_passages
+from neardup.kernels.passage.match_kernels import pick_passages
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages as oracle

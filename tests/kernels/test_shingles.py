@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from neardup.kernels.text import shingles
+from neardup.kernels.text import shingle_kernels
 from neardup.text.shingles import NO_COPIES
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.each import each_of
@@ -20,7 +20,7 @@ def hash_lists(lists, ngram, lead=0):
     values, offsets = ragged(lists, lead=lead)
     found = np.full(len(values) - lead, JUNK, np.uint64)
     found_offsets = np.empty(len(lists) + 1, np.int64)
-    shingles.hash_shingles(values, offsets, ngram, found, found_offsets)
+    shingle_kernels.hash_shingles(values, offsets, ngram, found, found_offsets)
     assert found_offsets[0] == 0
     return unragged(found, found_offsets)
 
@@ -33,7 +33,7 @@ def sorting_room(offsets):
 def sort_lists(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
     sizes = np.full(len(lists), -7, np.int64)
-    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
+    shingle_kernels.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
     assert values[:lead].tolist() == [JUNK] * lead
     return [
         values[start : start + size].tolist()
@@ -46,7 +46,7 @@ def count_lists(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
     sizes = np.full(len(lists), -7, np.int64)
     copies = np.full(len(values), -7, np.int64)
-    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, copies)
+    shingle_kernels.sort_sets(values, offsets, *sorting_room(offsets), sizes, copies)
     assert values[:lead].tolist() == [JUNK] * lead
     assert copies[:lead].tolist() == [-7] * lead
     return [
@@ -57,7 +57,7 @@ def count_lists(lists, lead=0):
 
 def number_lists(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
-    shingles.number_occurrences(values, offsets, *sorting_room(offsets))
+    shingle_kernels.number_occurrences(values, offsets, *sorting_room(offsets))
     assert values[:lead].tolist() == [JUNK] * lead
     return unragged(values, offsets)
 

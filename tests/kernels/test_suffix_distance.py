@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels.join import set_join
+from neardup.kernels.join import set_join_kernels
 from tests.kernels.sets import suffix_bound
 from tests.oracles import joins
 
@@ -22,7 +22,7 @@ def test_suffix_distance__by_definition():
         limit = generator.randrange(15)
         tokens = np.array([9, *x, 9, *y, 9], np.int32)
         start = len(x) + 2
-        found = set_join.suffix_distance(
+        found = set_join_kernels.suffix_distance(
             tokens, 1, len(x) + 1, start, start + len(y), np.int64(limit)
         )
         bound = suffix_bound(x, y, 2)

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.kernels.bucket import survivors
+from neardup.kernels.arrays import sealed
+from neardup.kernels.bucket import survivor_kernels
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
-from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import measure_sets
 from tests.arrays import CODES, make_buckets, make_sets, make_weighted_sets
@@ -27,19 +27,21 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, known=None):
     n = len(sets)
     starts = np.cumsum(lists.sizes) - lists.sizes
     documents = np.full(lists.sizes.sum(), -9, np.int32)
-    members = survivors.StayingMembers(starts, np.zeros(len(lists.sizes), np.int64), documents)
-    decisions = survivors.Decisions(
+    members = survivor_kernels.StayingMembers(
+        starts, np.zeros(len(lists.sizes), np.int64), documents
+    )
+    decisions = survivor_kernels.Decisions(
         np.full(n, -1, np.int32),
         np.zeros(n, np.int64),
         np.full(n, -9.0),
         np.zeros(n if known else 0, np.int64),
     )
     for d, (overlap, size) in (known or {}).items():
-        decisions.keepers[d], decisions.overlaps[d] = survivors.KNOWN, overlap
+        decisions.keepers[d], decisions.overlaps[d] = survivor_kernels.KNOWN, overlap
         decisions.similarities[d], decisions.known_sizes[d] = NOTED, size
     decisions = sealed(decisions)
     comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
-    survivors.choose_survivors(
+    survivor_kernels.choose_survivors(
         *(0, n, n_fixed, sealed(DocumentKeys(lists.starts, lists.keys)), lists.n_probed, members),
         measure_sets(table),
         Threshold(CODES[measure], threshold.numerator, threshold.denominator),
@@ -80,7 +82,7 @@ def test_choose_survivors__weighted_best_by_less_than_floating_point_shows():
 def test_choose_survivors__known_one_has_the_ties_and_is_no_member():
     x = set(range(10))
     near, far = (9, 9), (8, 9)
-    for first, keeper in ((near, survivors.KNOWN), (far, 0)):
+    for first, keeper in ((near, survivor_kernels.KNOWN), (far, 0)):
         keepers, _, counts = choose(
             [x - {0}, x, x], [[0] * 3], "jaccard", Fraction("0.8"), known={1: first, 2: first}
         )

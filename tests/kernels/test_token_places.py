@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.passage import segments
+from neardup.kernels.passage import segment_kernels
 from tests.each import each_of
 from tests.examples import examples
 
@@ -32,7 +32,7 @@ def packed(texts, room=None, overlap=False):
     gaps, lengths = np.full(n, 9, np.uint8), np.full(n, 9, np.uint8)
     samples = np.full(-(-n // 64), -7, np.int64)
     far_places, far_values = np.full(room + 1, -7, np.int64), np.full(room + 1, -7, np.int64)
-    n_far = segments.pack_places(
+    n_far = segment_kernels.pack_places(
         *(offsets, np.array(starts, np.int64), np.array(stops, np.int64), overlap),
         *(gaps, lengths, samples),
         *(far_places[:room], far_values[:room]),
@@ -47,7 +47,7 @@ def found_places(tokens, offsets, columns, overlap):
     bounds = offsets.tolist()
     firsts = [bounds[bisect_right(bounds, token) - 1] for token in tokens]
     starts, stops = np.full(len(tokens), -7, np.int64), np.full(len(tokens), -7, np.int64)
-    segments.find_places(
+    segment_kernels.find_places(
         np.array(tokens, np.int64), np.array(firsts, np.int64), overlap, *columns, starts, stops
     )
     return starts.tolist(), stops.tolist()
@@ -118,7 +118,7 @@ def test_pack_places__room():
         starts, stops = packed(texts)[1]
         places, values = np.full(room, -7, np.int64), np.full(room, -7, np.int64)
         others = (np.empty(5, np.uint8), np.empty(5, np.uint8), np.empty(1, np.int64))
-        n = segments.pack_places(
+        n = segment_kernels.pack_places(
             offsets, np.array(starts), np.array(stops), False, *others, places, values
         )
         assert n == 4

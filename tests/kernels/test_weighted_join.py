@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.kernels.join import weighted
+from neardup.kernels.join import weighted_join
 from neardup.kernels.join.overlap import WideMatches
 from neardup.matching import set_join as joins
 from neardup.matching.measures import WeightedJaccard
@@ -25,7 +25,7 @@ def test_weight_prefixes__sums_that_wrap_around():
     found = np.empty(1, np.int64)
     starts, lengths = np.array([0], np.int64), np.array([3], np.int64)
     for needed, n in ((5.0, 3), (5.5, 2), (7.0, 2), (7.5, 1), (9.5, 0)):
-        weighted.weight_prefixes(starts, lengths, sums, np.array([needed]), found)
+        weighted_join.weight_prefixes(starts, lengths, sums, np.array([needed]), found)
         assert found.tolist() == [n]
 
 
@@ -70,12 +70,12 @@ def test_probe_weighted__full_output(room):
     order = np.argsort(sets.totals, kind="stable")
     records, groups, index = joins.prepare_weighted(sets, order, measure, None)
     next_places = [np.full(5, -9, np.int32) for _ in range(3)]
-    seen = weighted.SeenPartners(np.zeros(5, np.int64), *next_places)
+    seen = weighted_join.SeenPartners(np.zeros(5, np.int64), *next_places)
     found, start, rooms = [], 0, []
     while start < 5:
         columns = [np.full(room, -9, dtype) for dtype in (np.int32, np.int32, np.int64)]
-        counts = np.zeros(weighted.N_COUNTS, np.int64)
-        reached, n_pairs = weighted.probe_weighted(
+        counts = np.zeros(weighted_join.N_COUNTS, np.int64)
+        reached, n_pairs = weighted_join.probe_weighted(
             start,
             5,
             measure.in_kernels,

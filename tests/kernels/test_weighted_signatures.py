@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from tests.arrays import as_uint64
 from tests.kernels.test_consistent import log_weights_of
 from tests.oracles import weighted as oracle
 
 NONE = 2**64 - 1
-KERNEL = weighted.weighted_signatures
+KERNEL = weighted_minhash.weighted_signatures
 
 
 def sign(sets, seeds, *, lead=0, order=None, function=KERNEL):
@@ -61,7 +61,7 @@ def values_around_zero(monkeypatch):
             # k is 0, and ln a is 1 - 1 * 1, or -0 less what is too small for a number.
             rates[i], betas[i], log_cs[i] = (1.0, 0.0, 1.0) if is_odd else (5e-324, 0.75, -0.0)
 
-    monkeypatch.setattr(weighted, "draw", draw)
+    monkeypatch.setattr(weighted_minhash, "draw", draw)
 
 
 @pytest.mark.usefixtures("values_around_zero")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from neardup.kernels.common.hashing import logarithms
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from tests.each import each_of
 
 UNIT = 2.0**-20
@@ -15,7 +15,9 @@ UNIT = 2.0**-20
 
 def weigh(frequency, inverse):
     found = np.empty(1, np.int64)
-    weighted.fill_weights(np.array([1]), np.array([0.0, frequency]), np.array([inverse]), found)
+    weighted_minhash.fill_weights(
+        np.array([1]), np.array([0.0, frequency]), np.array([inverse]), found
+    )
     return int(found[0])
 
 
@@ -56,7 +58,9 @@ def test_fill_log_weights__of_a_larger_table():
     frequencies = np.array([np.nan, 1.0, 2.0, 3.0])
     starts = np.array([2, 5, 6, 8, 99])
     found = np.full(10, np.nan)
-    weighted.fill_log_weights(starts, 3, frequencies, np.array([0.5, 0.0, 0.5 * UNIT]), found)
+    weighted_minhash.fill_log_weights(
+        starts, 3, frequencies, np.array([0.5, 0.0, 0.5 * UNIT]), found
+    )
     expected = np.empty(3)
     logarithms(np.array([2.0**19, 2.0**20, 3 * 2.0**19]), expected)
     assert found[2:5].tolist() == expected.tolist()
@@ -68,5 +72,5 @@ def test_fill_log_weights__of_a_larger_table():
 
 def test_fill_log_weights__no_types():
     found = np.full(2, np.nan)
-    weighted.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
+    weighted_minhash.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
     assert np.isnan(found).all()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.passage import windows
+from neardup.kernels.passage import window_kernels as windows
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words

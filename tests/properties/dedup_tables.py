@@ -7,7 +7,7 @@ import pyarrow as pa
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.documents import DedupOptions
+from neardup.options.document_options import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.options import Reference, plan_deduplication

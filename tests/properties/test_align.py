@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.options.kinds import exact_fraction
-from neardup.passages.align import (
+from neardup.passages.aligner import (
     certain_length,
     make_alignment_plan,
     one_per_stretch,
     windows_for,
 )
-from neardup.passages.plan import make_search_plan
+from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
 from tests.calls import grouped
 from tests.each import each_of

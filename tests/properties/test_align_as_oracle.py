@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.options.presets import passages_for
-from neardup.passages.align import windows_for
+from neardup.passages.aligner import windows_for
 from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.examples import examples

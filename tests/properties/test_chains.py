@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from neardup.kernels.passage.chains import ChainRules, Hit, chain_hits, holds, hull
 from neardup.kernels.passage.refine import widest_gap, without_inner
-from neardup.passages.align import NO_LIMIT
-from neardup.passages.lookup import window_starts
+from neardup.passages.aligner import NO_LIMIT
+from neardup.passages.passage_lookup import window_starts
 from tests.each import each_of
 from tests.oracles import chains as oracle
 from tests.pairs import room_of, rows_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.compare import CompareResult
-from neardup.reports.compare import SharedPassage
+from neardup.reports.comparison_page import SharedPassage
 from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles import comparison, edits

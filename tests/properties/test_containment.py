@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.align import windows_for
+from neardup.passages.aligner import windows_for
 from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.each import each_of
 from tests.examples import examples
 
-MOST_TIMES = "neardup.options.passages.MOST_TIMES"
+MOST_TIMES = "neardup.options.passage_options.MOST_TIMES"
 
 
 def shared_and_own(text, start, stop, other, first, last):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.passages.align import windows_for
+from neardup.passages.aligner import windows_for
 from tests.calls import grouped
 from tests.cutting import (
     collections,

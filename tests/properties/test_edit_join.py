@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.join import edit_join as kernels
+from neardup.kernels.join import edit_join_kernels as kernels
 from neardup.matching import edit_join
 from neardup.matching.measures import EditThreshold
 from neardup.options.choices import Algorithm

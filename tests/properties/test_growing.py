@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.documents.index import DocumentHandle
+from neardup.documents.document_handle import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import rows_source
 from neardup.index.store import create_index
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.documents import DedupOptions
+from neardup.options.document_options import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.options import Reference, plan_deduplication

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.streams import LocalDestination
-from neardup.outputs import tables
-from neardup.outputs.tables import write_parquet
+from neardup.outputs import output_tables
+from neardup.outputs.output_tables import write_parquet
 
 WORDS = st.sampled_from(["a", "b", "", "ключ", "a long value that comes again and again"])
 ROWS = st.lists(
@@ -66,7 +66,7 @@ def test_write_parquet__any_cutting(rows, cuts, sliced, group_rows):
         for table in [whole[start:stop] if sliced else as_table(rows[start:stop])]
         for batch in ([table] if start % 2 else table.to_batches())
     ]
-    with TemporaryDirectory() as folder, patch.object(tables, "ROW_GROUP_ROWS", group_rows):
+    with TemporaryDirectory() as folder, patch.object(output_tables, "ROW_GROUP_ROWS", group_rows):
         expected, target = Path(folder, "expected"), Path(folder, "target")
         digest = write_parquet([whole], SCHEMA, LocalDestination(expected))
         assert write_parquet(iter(batches), SCHEMA, LocalDestination(target)) == digest
@@ -78,7 +78,7 @@ def test_write_parquet__any_cutting(rows, cuts, sliced, group_rows):
 
 
 def test_write_parquet__groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(output_tables, "ROW_GROUP_ROWS", 4)
     table = pa.table({"row": range(25)})
     for n_rows, expected in ((25, [4] * 6 + [1]), (12, [4] * 3), (0, [0])):
         batches = table[:n_rows].to_batches(max_chunksize=3)
@@ -101,7 +101,7 @@ def test_write_parquet__pages_do_not_end_with_batches(tmp_path, batch_rows):
 
 def test_write_parquet__takes_batches_when_it_needs_them(tmp_path, monkeypatch):
     """Memory of written rows is freed before the next batch is made."""
-    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 10_000)
+    monkeypatch.setattr(output_tables, "ROW_GROUP_ROWS", 10_000)
     whole = pa.table({"row": range(1_000_000)})
     before = pa.total_allocated_bytes()
     most = 0

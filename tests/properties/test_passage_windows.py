@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from neardup.kernels.common import hashing
 from neardup.kernels.passage import lookups
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from neardup.passages import windows as passage_windows
 from neardup.passages.windows import (
     ALL_COPIES,
@@ -219,7 +219,9 @@ def test_weighted_windows__long_texts(tf, idf, min_tokens):
     logs = np.empty(len(grouped.positions))
     table = term_frequencies(tf, n)
     inverses = count_documents([token_lists]).idf_of(grouped.type_hashes, idf)
-    weighted.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)
+    weighted_minhash.fill_log_weights(
+        grouped.type_starts, len(grouped.type_hashes), table, inverses, logs
+    )
     lists = weighted_windows(grouped, logs, 123, min_tokens)
     assert_ordered(lists)
     keys, a, b, c, d = table_of(lists)
@@ -240,7 +242,7 @@ def test_weighted_windows__long_texts(tf, idf, min_tokens):
         counts = Counter(texts[0][i : j + 1])
         key = np.empty(1, np.uint64)
         log_weights = np.array([log_weight(*pair) for pair in counts.items()])
-        has_weight = weighted.weighted_minimum(
+        has_weight = weighted_minhash.weighted_minimum(
             as_uint64(counts), log_weights, as_uint64([123]), key
         )
         return int(key[0]) if has_weight else None

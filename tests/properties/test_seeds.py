@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.passages.plan import choose_seed_threshold, passage_recall
+from neardup.passages.search_plan import choose_seed_threshold, passage_recall
 from tests.examples import examples
 from tests.oracles import seeds as oracle
 

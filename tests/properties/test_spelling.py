@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.jobs.pairs.rows import Speller
+from neardup.jobs.pairs.pair_rows import Speller
 from neardup.tables import ScoredPairs
 from tests.each import each_of
 from tests.examples import examples

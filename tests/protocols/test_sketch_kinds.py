@@ -17,7 +17,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, SketchFormatError, SketchMismatchError
 from neardup.options.choices import SketchKindName
-from neardup.options.documents import SketchOptions
+from neardup.options.document_options import SketchOptions
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     KIND_NAMES,

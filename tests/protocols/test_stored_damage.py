@@ -33,7 +33,7 @@ from neardup.errors import NeardupError
 from neardup.files.inputs import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain import explain_document
-from neardup.options.documents import DropOptions
+from neardup.options.document_options import DropOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.output import open_output

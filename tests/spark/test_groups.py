@@ -10,10 +10,10 @@ import pytest
 
 from neardup.engine.engine import DOCUMENT
 from neardup.engine.spark.cluster import cluster_of
-from neardup.engine.spark.engine import SparkEngine
+from neardup.engine.spark.spark_engine import SparkEngine
 from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
-from neardup.options.documents import PairOptions
+from neardup.options.document_options import PairOptions
 from neardup.reading.sign import list_block
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace

@@ -19,7 +19,7 @@ import pytest
 
 import neardup
 import neardup.cli
-from neardup.engine.spark.work import LAST, KeptStage, SharedWork, _LostRowsError
+from neardup.engine.spark.shared_work import LAST, KeptStage, SharedWork, _LostRowsError
 from neardup.errors import WriteError
 from tests.runtimes import JOBS, Job, answer_in, write_collections
 from tests.spark.conftest import cut_small

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.common.hashing import mix_words
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from tests.oracles import weighted as oracle
 
 pytestmark = pytest.mark.statistics
@@ -31,7 +31,7 @@ def draw(tokens, seed):
     with np.errstate(over="ignore"):
         bases = mix_words(tokens ^ np.uint64(seed))
     rates, log_cs, betas = (np.empty(len(tokens)) for _ in range(3))
-    weighted.draw(bases, len(tokens), rates, log_cs, betas)
+    weighted_minhash.draw(bases, len(tokens), rates, log_cs, betas)
     return rates, np.exp(log_cs), betas
 
 
@@ -47,7 +47,9 @@ def list_all(tokens, log_weights, starts, seeds):
     types, counts = np.empty(n, np.int32), np.empty(n, np.int32)
     outputs = (orders, identities, types, counts)
     for seed in seeds:
-        size = weighted.list_weighted(tokens, starts, len(tokens), log_weights, seed, *outputs)
+        size = weighted_minhash.list_weighted(
+            tokens, starts, len(tokens), log_weights, seed, *outputs
+        )
         yield types[:size], counts[:size], orders[:size], identities[:size]
 
 
@@ -61,7 +63,7 @@ def sketch(weights, tokens, seeds):
     identities = np.empty(len(seeds), np.uint64)
     chosen = np.array(weights, np.float64)
     with np.errstate(divide="ignore"):
-        weighted.weighted_minimum(tokens, np.log(chosen), seeds, identities)
+        weighted_minhash.weighted_minimum(tokens, np.log(chosen), seeds, identities)
     return identities
 
 

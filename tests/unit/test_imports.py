@@ -57,7 +57,7 @@ def test_import__of_each_command():
     """Help, completion and wrong options need no job: commands import theirs when they run."""
     names = [found.name for found in pkgutil.iter_modules(neardup.cli.__path__, "neardup.cli.")]
     loaded = modules_after(f"import {', '.join(names)}")
-    assert "neardup.cli.dedup" in loaded
+    assert "neardup.cli.dedup_command" in loaded
     assert loaded.isdisjoint({"neardup.jobs", *HEAVY} - {"click"})
 
 

@@ -27,10 +27,10 @@ from benchmarks.papers.monoactive.monoall import (
     seeds_of,
     visit_keys,
 )
+from neardup.kernels.arrays import sealed
 from neardup.kernels.passage import sweep
-from neardup.kernels.passage.segments import SegmentWindows
-from neardup.kernels.types import sealed
-from neardup.passages.plan import least_hits
+from neardup.kernels.passage.segment_kernels import SegmentWindows
+from neardup.passages.search_plan import least_hits
 from neardup.passages.windows import (
     WindowLists,
     _by_key,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-    from neardup.kernels.passage.windows import Occurrences
+    from neardup.kernels.passage.window_kernels import Occurrences
     from neardup.tables import Int64s, Uint64s
     from neardup.text.weighting import TermFrequency
 

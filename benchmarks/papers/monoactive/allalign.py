@@ -8,7 +8,7 @@ node's keys by where they end, each less than all that end before. That is kinde
 its own code: fewer keys than windows, O(n) memory, and a few comparisons for each of O(log n)
 nodes.
 
-The hash functions and the windows are those of ``neardup.kernels.passage.windows``.
+The hash functions and the windows are those of ``neardup.kernels.passage.window_kernels``.
 
 References
 ----------
@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.passage.windows import occurrence_hash
+from neardup.kernels.passage.window_kernels import occurrence_hash
 
 if TYPE_CHECKING:
-    from neardup.kernels.passage.windows import Occurrences
+    from neardup.kernels.passage.window_kernels import Occurrences
 
 LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -15,8 +15,8 @@ from benchmarks.papers.monoactive import ordered_set
 from benchmarks.papers.monoactive.allalign import LARGEST, compiled
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.passage.windows import occurrence_hash
-from neardup.kernels.sketch.weighted import list_weighted
+from neardup.kernels.passage.window_kernels import occurrence_hash
+from neardup.kernels.sketch.weighted_minhash import list_weighted
 from neardup.passages.windows import (
     ALL_COPIES,
     group_occurrences,
@@ -27,7 +27,7 @@ from neardup.tables import TokenLists
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.kernels.passage.windows import Occurrences
+    from neardup.kernels.passage.window_kernels import Occurrences
     from neardup.tables import Uint64s
     from neardup.text.weighting import TermFrequency
 

@@ -21,21 +21,27 @@ from neardup.version import __version__
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 COMMANDS = {
-    "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
-    "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents."),
-    "explain": ("neardup.cli.compare", "Explain why a document was removed or kept."),
-    "compare": ("neardup.cli.compare", "Compare two texts in detail."),
-    "index": ("neardup.cli.index", "Build and change an index of documents."),
-    "search": ("neardup.cli.search", "Search an index for texts similar to the queries."),
-    "align": ("neardup.cli.align", "Find the passages that documents share."),
-    "cut": ("neardup.cli.cut", "Cut repeated passages, paragraphs or lines out of texts."),
-    "drop": ("neardup.cli.cut", "Remove the documents that a table names."),
-    "sketch": ("neardup.cli.sketch", "Make sketches: a few bytes per document."),
-    "estimate": ("neardup.cli.sketch", "Estimate similarities of documents from their sketches."),
-    "report": ("neardup.cli.report", "Show a result and its reasons as one HTML page."),
-    "review": ("neardup.cli.report", "Make a page on which people judge pairs."),
-    "serve": ("neardup.cli.serve", "Serve indexes over HTTP, with a web page."),
-    "plan": ("neardup.cli.dedup", "Show bands, rows and the S-curve for a threshold."),
+    "dedup": (
+        "neardup.cli.dedup_command",
+        "Remove near-duplicate documents, with proof for each removal.",
+    ),
+    "pairs": ("neardup.cli.pairs_command", "Find all pairs of similar documents."),
+    "explain": ("neardup.cli.compare_command", "Explain why a document was removed or kept."),
+    "compare": ("neardup.cli.compare_command", "Compare two texts in detail."),
+    "index": ("neardup.cli.index_command", "Build and change an index of documents."),
+    "search": ("neardup.cli.search_command", "Search an index for texts similar to the queries."),
+    "align": ("neardup.cli.align_command", "Find the passages that documents share."),
+    "cut": ("neardup.cli.cut_command", "Cut repeated passages, paragraphs or lines out of texts."),
+    "drop": ("neardup.cli.cut_command", "Remove the documents that a table names."),
+    "sketch": ("neardup.cli.sketch_command", "Make sketches: a few bytes per document."),
+    "estimate": (
+        "neardup.cli.sketch_command",
+        "Estimate similarities of documents from their sketches.",
+    ),
+    "report": ("neardup.cli.report_command", "Show a result and its reasons as one HTML page."),
+    "review": ("neardup.cli.report_command", "Make a page on which people judge pairs."),
+    "serve": ("neardup.cli.serve_command", "Serve indexes over HTTP, with a web page."),
+    "plan": ("neardup.cli.dedup_command", "Show bands, rows and the S-curve for a threshold."),
 }
 
 

@@ -21,7 +21,7 @@ from neardup.runs.progress import Display, counted, plural
 
 if TYPE_CHECKING:
     from neardup.engine.engine import Engine
-    from neardup.engine.spark.work import SharedWork
+    from neardup.engine.spark.shared_work import SharedWork
     from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
@@ -83,7 +83,7 @@ class Call:
         """Return the engine of --engine, with its workspace."""
         if self.is_on_spark:
             from neardup.engine.spark.cluster import current_cluster
-            from neardup.engine.spark.engine import SparkEngine
+            from neardup.engine.spark.spark_engine import SparkEngine
 
             # Executors keep their results in the folder of ``working``.
             return SparkEngine(lambda: current_cluster(self._shared), self.runner, workspace)
@@ -112,7 +112,7 @@ class Call:
                 workspace = open_workspace(memory, work, output=output)
                 lasting = None
             else:
-                from neardup.engine.spark.work import SharedWork
+                from neardup.engine.spark.shared_work import SharedWork
 
                 key = {**key, "engine": "spark"}
                 lasting = self._shared = SharedWork.open(
@@ -273,7 +273,7 @@ class TableOutput(_Output):
     """The output of one table: file, pipe or standard output."""
 
     def __init__(self, call: Call) -> None:
-        from neardup.outputs.tables import plan_table
+        from neardup.outputs.output_tables import plan_table
 
         given = call.options
         self._target = plan_table(given.output, overwrite=given.overwrite)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.index import DocumentHandle
+from neardup.documents.document_handle import DocumentHandle
 from neardup.errors import InvalidParameterError
 from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
 from neardup.index.handle import IndexHandle
-from neardup.index.index import IndexSource
+from neardup.index.open_index import IndexSource
 from neardup.index.store import index_named, kind_of
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import TokenFunction, named_tokenizer
@@ -26,7 +26,7 @@ def open_handle(
     """Return the handle of an index, of its stored kind."""
     if kind_of(folder) == "documents":
         return DocumentHandle(folder, tokenizer)
-    from neardup.passages.index import PassageHandle
+    from neardup.passages.open_passages import PassageHandle
 
     return PassageHandle(folder, tokenizer)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from neardup.documents.records import Id, as_one_text, ids_of_values
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
-from neardup.kernels.bucket.buckets import Slots
+from neardup.kernels.bucket.bucket_kernels import Slots
 from neardup.matching.buckets import join_filters, make_filters
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
-from neardup.index.index import check_restored, described_tokenizer
+from neardup.index.open_index import check_restored, described_tokenizer
 from neardup.matching.buckets import Banding
 from neardup.matching.measures import Measure, Number, make_measure
-from neardup.options.documents import DocumentSchemeOptions
+from neardup.options.document_options import DocumentSchemeOptions
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan

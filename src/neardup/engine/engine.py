@@ -37,7 +37,7 @@ from neardup.tables import AnyArray, Bools, Int64s, ShingleSets, Texts, Weighted
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    from neardup.index.index import SharedFolder
+    from neardup.index.open_index import SharedFolder
 
 
 T = TypeVar("T")

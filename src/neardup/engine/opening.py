@@ -23,7 +23,7 @@ from neardup.runs.runner import Runner, default_memory_bytes
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 if TYPE_CHECKING:
-    from neardup.index.index import OpenIndex
+    from neardup.index.open_index import OpenIndex
     from neardup.index.store import Manifest
 
 
@@ -64,7 +64,7 @@ def open_engine(
             yield ThreadEngine(runner, workspace)
         return
     from neardup.engine.spark.cluster import check_reached, check_tasks, cluster_of
-    from neardup.engine.spark.engine import SparkEngine
+    from neardup.engine.spark.spark_engine import SparkEngine
 
     check_tasks(whole)
     if options.workers is not None:

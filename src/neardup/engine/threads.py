@@ -69,7 +69,7 @@ from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets, cut_
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
-    from neardup.index.index import SharedFolder
+    from neardup.index.open_index import SharedFolder
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -124,7 +124,7 @@ class ThreadEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
-        from neardup.index.index import SeenFolder
+        from neardup.index.open_index import SeenFolder
 
         yield SeenFolder(folder)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from neardup.errors import IndexFormatError, NeardupError, ReadError
 from neardup.files.rows import Source
-from neardup.index.index import (
+from neardup.index.open_index import (
     Addition,
     CompactionResult,
     OpenIndex,

@@ -23,7 +23,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.documents import ReadingPass, keep_extracted
 from neardup.files.inputs import Inputs, name_apart, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.index.index import Addition, SharedIndex
+from neardup.index.open_index import Addition, SharedIndex
 from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import (
     AlignmentSummary,
@@ -37,9 +37,9 @@ from neardup.options.choices import (
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import merge, no_effect
-from neardup.options.passages import AlignOptions, PassageTokenOptions
+from neardup.options.passage_options import AlignOptions, PassageTokenOptions
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
-from neardup.passages.align import (
+from neardup.passages.aligner import (
     Aligner,
     AlignmentPlan,
     certain_length,
@@ -47,7 +47,7 @@ from neardup.passages.align import (
     make_window_scheme,
     step_of,
 )
-from neardup.passages.documents import (
+from neardup.passages.document_blocks import (
     DocumentBlock,
     IgnoredRuns,
     PassageReading,
@@ -57,23 +57,23 @@ from neardup.passages.documents import (
     read_documents,
     runs_of,
 )
-from neardup.passages.index import (
+from neardup.passages.open_passages import (
     OpenPassages,
     PassageHandle,
     combine,
     open_segments,
     temporary_contents,
 )
-from neardup.passages.lookup import DocumentLimits, WindowCounts, segment_tokens_within
-from neardup.passages.matches import PassageMatches, Placer, count_marked, pair_table
-from neardup.passages.plan import (
+from neardup.passages.passage_lookup import DocumentLimits, WindowCounts, segment_tokens_within
+from neardup.passages.passage_matches import PassageMatches, Placer, count_marked, pair_table
+from neardup.passages.passage_segment import write_segment
+from neardup.passages.search_plan import (
     choose_seed_threshold,
     jaccard_of_share,
     make_search_plan,
     passage_recall,
     share_of_jaccard,
 )
-from neardup.passages.segment import write_segment
 from neardup.passages.windows import PassageScheme
 from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped

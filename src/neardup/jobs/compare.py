@@ -16,12 +16,12 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.align import align
 from neardup.matching.measures import SET_MEASURES, similarity_of_two
 from neardup.options.choices import Number
-from neardup.options.documents import CompareOptions
+from neardup.options.document_options import CompareOptions
 from neardup.options.groups import RunOptions, ShingleOptions, TextOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import merge
-from neardup.passages.matches import character_spans, line_in
-from neardup.reports.compare import Range, Ranges, SharedPassage, compare_report
+from neardup.passages.passage_matches import character_spans, line_in
+from neardup.reports.comparison_page import Range, Ranges, SharedPassage, compare_report
 from neardup.reports.differences import equal_words
 from neardup.reports.page import Report, Table
 from neardup.reports.text import share_of_one

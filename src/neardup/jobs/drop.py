@@ -18,9 +18,9 @@ from neardup.files.inputs import passed_over
 from neardup.files.plain import TextLinesSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
-from neardup.options.documents import DropOptions
+from neardup.options.document_options import DropOptions
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import read_summary, resolve_tables
+from neardup.outputs.output_tables import read_summary, resolve_tables
 from neardup.reading.catalogue import IdLookup
 from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions

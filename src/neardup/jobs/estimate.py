@@ -17,7 +17,7 @@ from neardup.engine.opening import check_run, memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.matching.join import check_limit
 from neardup.options.choices import EstimatedMeasure, Number
-from neardup.options.documents import ClusterOptions, EstimateOptions
+from neardup.options.document_options import ClusterOptions, EstimateOptions
 from neardup.options.groups import RunOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import merge, no_effect

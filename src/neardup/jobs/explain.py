@@ -15,7 +15,7 @@ from neardup.reports.text import share_of_one
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.output import Outcome, ResultOutcome, ShownTexts
-from neardup.stages.tables import ReadCollection
+from neardup.stages.result_tables import ReadCollection
 
 # Collection of the document that stays, by the column ``kept_in``.
 _WHERE = {"input": "", "against": " of the other collection"}

@@ -19,25 +19,24 @@ from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
 from neardup.options.choices import ColumnNames, Data, DataOrIndex
-from neardup.options.documents import ReviewOptions
+from neardup.options.document_options import ReviewOptions
 from neardup.options.groups import AgainstOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
-from neardup.outputs.tables import TableRows, read_summary
+from neardup.outputs.output_tables import TableRows, read_summary
 from neardup.reading.sign import columns_there
 from neardup.reading.texts import FoundText
-from neardup.reports.cut import CutTable, Key, cut_report
-from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
+from neardup.reports.cut_page import CutTable, Key, cut_report
+from neardup.reports.dedup_page import RemovedTable, cluster_sizes, dedup_report
 from neardup.reports.examples import Document
 from neardup.reports.page import Report
-from neardup.reports.pairs import PairTable, pairs_report, read_pairs
-from neardup.reports.passages import PassageTable, passage_report, read_passages
+from neardup.reports.pairs_page import PairTable, pairs_report, read_pairs
+from neardup.reports.passages_page import PassageTable, passage_report, read_passages
 from neardup.reports.review import Rows, review_report
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output
-from neardup.stages.selection import collections_of, tables_of
-from neardup.stages.tables import (
+from neardup.stages.result_tables import (
     ReadCollection,
     an_id_of_others,
     kind_of_folder,
@@ -45,6 +44,7 @@ from neardup.stages.tables import (
     open_table,
     open_written,
 )
+from neardup.stages.selection import collections_of, tables_of
 
 # Next step if texts are unknown, for results of one collection and of two.
 _ADVICE = "To see the texts, name the documents: `neardup report {} INPUT -o PAGE.html`"

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.lookup import (
+from neardup.documents.open_documents import (
     OpenDocuments,
     look_up_block,
 )
@@ -18,15 +18,15 @@ from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.index.index import SharedIndex
-from neardup.options.documents import DocumentSearchOptions
+from neardup.index.open_index import SharedIndex
+from neardup.options.document_options import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.passages import SearchOptions
-from neardup.passages.documents import DocumentBlock, PassageReading
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import WindowCounts, find_whole
-from neardup.passages.matches import PassageMatches, Placer, count_marked
-from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
+from neardup.options.passage_options import SearchOptions
+from neardup.passages.document_blocks import DocumentBlock, PassageReading
+from neardup.passages.open_passages import OpenPassages
+from neardup.passages.passage_lookup import WindowCounts, find_whole
+from neardup.passages.passage_matches import PassageMatches, Placer, count_marked
+from neardup.passages.search_plan import SearchPlan, candidate_probability, make_search_plan
 from neardup.reading.sign import describe_filtered
 from neardup.results import (
     DocumentSearchResult,

@@ -22,7 +22,7 @@ from neardup.matching.measures import (
     similarity_of_two,
 )
 from neardup.options.choices import Number, SimilarityMeasure
-from neardup.options.documents import ExtractOptions, SimilarityOptions
+from neardup.options.document_options import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
 from neardup.options.option import merge

@@ -22,10 +22,10 @@ from neardup.files.documents import (
 from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName
-from neardup.options.documents import SketchOptions
+from neardup.options.document_options import SketchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.outputs.tables import write_table
+from neardup.outputs.output_tables import write_table
 from neardup.reading.sign import (
     SLICE_BYTES,
     WEIGHTED_SLICE_BYTES,

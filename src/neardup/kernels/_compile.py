@@ -72,7 +72,7 @@ _UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
 def kernel(function: F) -> F:
     """Compile a function for its annotated types.
 
-    Annotations are types of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    Annotations are types of ``kernels.arrays``, ``int`` (int64), a NumPy scalar type, or a named
     tuple of these. The function runs without the interpreter lock, and other kernels may call it.
     """
     if COMPILED_AHEAD is None:

@@ -28,7 +28,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
-from neardup.kernels.types import Int
+from neardup.kernels.arrays import Int
 from neardup.version import __version__
 
 _KERNELS = Path(__file__).parent
@@ -117,7 +117,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "pipeline_class": _Passes}
 class Kernel:
     """A compiled function with the single signature of its annotations.
 
-    Annotations are types of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    Annotations are types of ``kernels.arrays``, ``int`` (int64), a NumPy scalar type, or a named
     tuple of these. It runs without the interpreter lock, and other kernels may call it.
     """
 

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from neardup.errors import InvalidParameterError, option_name
-from neardup.kernels.bucket import buckets as kernel
+from neardup.kernels.arrays import Int, sealed
+from neardup.kernels.bucket import bucket_kernels as kernel
 from neardup.kernels.bucket import components as component_kernel
 from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.join import filters as filters_kernel
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import WideMatches
-from neardup.kernels.types import Int, sealed
 from neardup.matching.join import (
     WIDE,
     Columns,

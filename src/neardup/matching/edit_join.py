@@ -13,10 +13,10 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.join import edit_join as join
+from neardup.kernels.arrays import Int, sealed
+from neardup.kernels.join import edit_join_kernels as join
 from neardup.kernels.join.postings import Postings, RecordGroups
-from neardup.kernels.text import shingles
-from neardup.kernels.types import Int, sealed
+from neardup.kernels.text import shingle_kernels
 from neardup.matching.join import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
@@ -132,7 +132,7 @@ def index_grams(
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
     # A string shorter than q gets one hash of all its tokens, which no q-gram has.
-    shingles.hash_shingles(strings.values, strings.offsets, qgram, values, offsets)
+    shingle_kernels.hash_shingles(strings.values, strings.offsets, qgram, values, offsets)
     grams = rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
     probing = _prefix_lengths(grams, reach.allowed, qgram)
     indexing = _prefix_lengths(grams, reach.allowed[reach.longest], qgram)

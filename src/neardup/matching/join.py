@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import InvalidParameterError, ResultLimitError
+from neardup.kernels.arrays import Int, sealed
 from neardup.kernels.join import postings
 from neardup.kernels.join.postings import (
     ALL_PAIRS,
@@ -23,8 +24,7 @@ from neardup.kernels.join.postings import (
     Postings,
     RecordGroups,
 )
-from neardup.kernels.text import shingles
-from neardup.kernels.types import Int, sealed
+from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
@@ -379,7 +379,9 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
         own = order[start:stop]
         sizes = sets.sizes[own]
         values = np.empty(int(sizes.sum()), np.uint64)
-        shingles.copy_sets(sets.values, sets.starts[own], sizes, values, np.cumsum(sizes) - sizes)
+        shingle_kernels.copy_sets(
+            sets.values, sets.starts[own], sizes, values, np.cumsum(sizes) - sizes
+        )
         yield values
 
 

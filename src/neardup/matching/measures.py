@@ -17,11 +17,11 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from neardup.errors import InvalidParameterError
+from neardup.kernels.arrays import sealed
 from neardup.kernels.common import bits
 from neardup.kernels.join import overlap
 from neardup.kernels.join.overlap import MeasuredSets
-from neardup.kernels.text import shingles
-from neardup.kernels.types import sealed
+from neardup.kernels.text import shingle_kernels
 from neardup.matching.join import Sets
 from neardup.options.kinds import as_fraction, exact_fraction
 from neardup.tables import (
@@ -163,10 +163,10 @@ class Measure(ABC):
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
         """Return the prefixes of sets with these ascending sizes."""
         # Not every job joins.
-        from neardup.kernels.join import set_join
+        from neardup.kernels.join import set_join_kernels
 
         least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))
-        set_join.prefix_lengths(sizes, self.in_kernels, least, probing, indexing)
+        set_join_kernels.prefix_lengths(sizes, self.in_kernels, least, probing, indexing)
         return SizeBounds(least, probing, indexing)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
@@ -367,7 +367,7 @@ class EditThreshold:
 class WeightedJaccard(Jaccard):
     """Sum of lesser weights over the sum of greater weights.
 
-    The sums are over all elements; sizes are total weights. ``kernels.join.weighted`` compares
+    The sums are over all elements; sizes are total weights. ``kernels.join.weighted_join`` compares
     weighted sets, and ``WeightedJoin`` joins them.
     """
 
@@ -560,12 +560,12 @@ class SetCache:
         ends = start + np.cumsum(sets.sizes)
         starts, stop = ends - sets.sizes, int(ends[-1])
         self._values = _grown(self._values, start, stop)
-        shingles.copy_sets(sets.values, sets.starts, sets.sizes, self._values, starts)
+        shingle_kernels.copy_sets(sets.values, sets.starts, sets.sizes, self._values, starts)
         measured = measure_sets(sets)
         if isinstance(sets, WeightedSets):
             self._weights = _grown(self._weights, start, stop)
             weights = sets.weights.view(np.uint64)
-            shingles.copy_sets(weights, sets.starts, sets.sizes, self._weights, starts)
+            shingle_kernels.copy_sets(weights, sets.starts, sets.sizes, self._weights, starts)
         else:
             self._parities[documents] = measured.parities
         self._starts[documents], self._sizes[documents] = starts, sets.sizes

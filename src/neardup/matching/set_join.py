@@ -8,13 +8,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from neardup.kernels.arrays import Int, sealed
 from neardup.kernels.common.bits import MARGIN
-from neardup.kernels.join import postings, set_join, weighted
+from neardup.kernels.join import postings, set_join_kernels, weighted_join
 from neardup.kernels.join.overlap import NarrowMatches, WideMatches
 from neardup.kernels.join.postings import Postings, RecordGroups
-from neardup.kernels.join.set_join import ParityRows
-from neardup.kernels.text import shingles
-from neardup.kernels.types import Int, sealed
+from neardup.kernels.join.set_join_kernels import ParityRows
+from neardup.kernels.text import shingle_kernels
 from neardup.matching.join import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
@@ -160,7 +160,7 @@ class SetJoin(ScoredBySize, Join):
         # Prefixes start with the tokens that no other record has, which are not in the runs.
         probing, indexing = (ranked.shorten(p, sizes) for p in (bounds.probing, bounds.indexing))
         records = sealed(
-            set_join.SizedRecords(
+            set_join_kernels.SizedRecords(
                 tokens=ranked.tokens,
                 starts=ranked.starts,
                 sizes=sizes,
@@ -188,7 +188,7 @@ class SetJoin(ScoredBySize, Join):
             columns: Columns,
             own_counts: Int64s,
         ) -> tuple[Int, Int]:
-            return set_join.probe_records(
+            return set_join_kernels.probe_records(
                 start,
                 stop,
                 ALGORITHMS[self.algorithm],
@@ -202,10 +202,10 @@ class SetJoin(ScoredBySize, Join):
                 own_counts,
             )
 
-        counts: Int64s = np.zeros(set_join.N_COUNTS, np.int64)
+        counts: Int64s = np.zeros(set_join_kernels.N_COUNTS, np.int64)
         pieces = probe_pieces(n, NARROW, make_scratch, probe, counts, runner)
         pairs = collect_pairs(pieces, order, limit, runner, is_directed=measure.is_directed)
-        counts[set_join.RESULTS] = len(pairs)
+        counts[set_join_kernels.RESULTS] = len(pairs)
         return pairs, JoinCounts(*counts.tolist())
 
 
@@ -215,7 +215,7 @@ def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityR
     firsts: Uint64s = np.empty(2 * n, np.uint64)
     others: Uint64s = np.empty(n * max(n_words - 1, 0), np.uint64)
     if n_words:
-        set_join.fill_parity_rows(
+        set_join_kernels.fill_parity_rows(
             ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
         )
     return sealed(ParityRows(firsts, others, n_words))
@@ -228,7 +228,7 @@ def weight_prefixes(ranked: RankedRecords, sums: Int64s, needed: Floats) -> Int6
     tokens, whatever the order of all tokens.
     """
     lengths: Int64s = np.empty(len(needed), np.int64)
-    weighted.weight_prefixes(ranked.starts, ranked.sizes, sums, needed, lengths)
+    weighted_join.weight_prefixes(ranked.starts, ranked.sizes, sums, needed, lengths)
     return lengths
 
 
@@ -257,13 +257,13 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords
     values: Uint64s = np.empty(n_elements, np.uint64)
     weights: Int64s = np.empty(n_elements, np.int64)
     own_starts = sets.starts[order]
-    shingles.copy_sets(sets.values, own_starts, sizes, values, starts)
-    shingles.copy_sets(
+    shingle_kernels.copy_sets(sets.values, own_starts, sizes, values, starts)
+    shingle_kernels.copy_sets(
         sets.weights.view(np.uint64), own_starts, sizes, weights.view(np.uint64), starts
     )
     numbers, frequencies = number_values(values)
     del values
-    n_left = weighted.keep_shared(numbers, frequencies, weights)
+    n_left = weighted_join.keep_shared(numbers, frequencies, weights)
     weights = weights[:n_left].copy()
     lengths: Int64s = np.empty(len(sizes), np.int64)
     postings.leave_out_unique(numbers, frequencies, starts, sizes, lengths)
@@ -271,9 +271,9 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords
     ranked = rank_numbers(numbers, frequencies, np.cumsum(lengths) - lengths, lengths)
     del numbers
     sums: Int64s = np.zeros(n_left + 1, np.int64)
-    weighted.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
+    weighted_join.order_weights(weights, ranked.places, ranked.starts, lengths, sums[1:])
     heaviest, second = (np.zeros(ranked.n_tokens, np.int64) for _ in range(2))
-    weighted.cap_weights(ranked.tokens, heaviest, second, sums[1:])
+    weighted_join.cap_weights(ranked.tokens, heaviest, second, sums[1:])
     return ranked, np.cumsum(sums, out=sums)
 
 
@@ -330,40 +330,42 @@ class WeightedJoin(ScoredBySize, Join):
         order = order_by_size(sets.totals, sides)
         own_sides = None if sides is None else sides[order]
         prepared = prepare_weighted(sets, order, self.measure, own_sides)
-        counts: Int64s = np.zeros(weighted.N_COUNTS, np.int64)
+        counts: Int64s = np.zeros(weighted_join.N_COUNTS, np.int64)
         n = len(order)
 
-        def make_scratch() -> weighted.SeenPartners:
+        def make_scratch() -> weighted_join.SeenPartners:
             own_next, partner_next, touched = (np.empty(n, np.int32) for _ in range(3))
-            return weighted.SeenPartners(np.zeros(n, np.int64), own_next, partner_next, touched)
+            return weighted_join.SeenPartners(
+                np.zeros(n, np.int64), own_next, partner_next, touched
+            )
 
         def probe(
             start: int,
             stop: int,
-            scratch: weighted.SeenPartners,
+            scratch: weighted_join.SeenPartners,
             columns: Columns,
             own_counts: Int64s,
         ) -> tuple[Int, Int]:
             matches = WideMatches(*columns)
-            return weighted.probe_weighted(
+            return weighted_join.probe_weighted(
                 start, stop, threshold, *prepared, scratch, matches, own_counts
             )
 
         pieces = probe_pieces(n, WIDE, make_scratch, probe, counts, runner)
         pairs = collect_pairs(pieces, order, limit, runner)
-        counts[weighted.RESULTS] = len(pairs)
+        counts[weighted_join.RESULTS] = len(pairs)
         return pairs, WeightedJoinCounts(*counts.tolist())
 
 
 def prepare_weighted(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
-) -> tuple[weighted.WeightedRecords, RecordGroups, Postings]:
+) -> tuple[weighted_join.WeightedRecords, RecordGroups, Postings]:
     """Rank and index the sets in ``order`` of total weight."""
     ranked, sums = rank_weighted_sets(sets, order)
     totals = sets.totals[order]
     probing, indexing = needed_weights(measure, totals)
     found_under = weight_prefixes(ranked, sums, indexing)
-    records = weighted.WeightedRecords(
+    records = weighted_join.WeightedRecords(
         tokens=ranked.tokens,
         sums=sums,
         starts=ranked.starts,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.kernels.bucket import components, survivors
-from neardup.kernels.bucket.survivors import RankedSets
+from neardup.kernels.arrays import sealed
+from neardup.kernels.bucket import components, survivor_kernels
+from neardup.kernels.bucket.survivor_kernels import RankedSets
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
-from neardup.kernels.join.set_join import ParityRows
-from neardup.kernels.types import sealed
+from neardup.kernels.join.set_join_kernels import ParityRows
 from neardup.matching.join import count_words, rank_sets
 from neardup.matching.measures import CandidateSets, Measure, SetCache, measure_sets, score_pairs
 from neardup.matching.set_join import make_parities
@@ -245,12 +245,12 @@ def _choose_in_chunks(
     for chunk in cache.chunks(n_fixed + np.flatnonzero(has_keys[n_fixed:])):
         stop = int(chunk[-1]) + 1
         shared = np.unique(lists.keys[lists.starts[start] : lists.starts[stop]]).astype(np.int64)
-        n_earlier = survivors.list_members(shared, members, start, marks, listed)
+        n_earlier = survivor_kernels.list_members(shared, members, start, marks, listed)
         starts = members.starts[shared]
         ends = starts + members.sizes[shared]
         members.sizes[shared] = 0
         for shown in cache.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
-            survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
+            survivor_kernels.show_next(shared, ends, int(shown[-1]) + 1, members)
             selection.process(start, stop, cache.measured, shown=shown, enters=False)
         # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
@@ -269,13 +269,13 @@ class SurvivorSelection(CandidateMatcher):
     ) -> None:
         lists = documents.lists
         super().__init__(lists, measure, documents.capacity)
-        self.members = survivors.StayingMembers(
+        self.members = survivor_kernels.StayingMembers(
             starts=np.cumsum(lists.sizes) - lists.sizes,
             sizes=np.zeros(len(lists.sizes), np.int64),
             documents=np.empty(len(lists.keys), np.int32),
         )
         self._n_fixed = documents.n_fixed
-        decisions = survivors.Decisions(
+        decisions = survivor_kernels.Decisions(
             keepers=np.full(self.n_documents, -1, np.int32),
             overlaps=np.zeros(self.n_documents, np.int64),
             similarities=np.full(self.n_documents, np.nan),
@@ -283,14 +283,14 @@ class SurvivorSelection(CandidateMatcher):
         )
         if earlier is not None:
             rows = np.flatnonzero(earlier.documents >= 0)
-            decisions.keepers[rows] = survivors.KNOWN
+            decisions.keepers[rows] = survivor_kernels.KNOWN
             decisions.overlaps[rows] = earlier.overlaps[rows]
             decisions.similarities[rows] = earlier.similarities[rows]
             decisions = decisions._replace(known_sizes=earlier.sizes)
         self._decisions = sealed(decisions)
 
     def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
-        survivors.choose_survivors(
+        survivor_kernels.choose_survivors(
             start,
             stop,
             self._n_fixed,
@@ -307,7 +307,7 @@ class SurvivorSelection(CandidateMatcher):
     def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
-        by_element = survivors.StayingMembers(
+        by_element = survivor_kernels.StayingMembers(
             starts=ranking.starts,
             sizes=np.zeros(len(ranking.starts), np.int64),
             documents=np.empty(ranking.n_places, np.int32),
@@ -315,7 +315,7 @@ class SurvivorSelection(CandidateMatcher):
         last_compared: Int32s = np.full(len(ranking.sets.documents), -1, np.int32)
 
         def compare(start: int, stop: int) -> None:
-            survivors.choose_by_prefixes(
+            survivor_kernels.choose_by_prefixes(
                 start,
                 stop,
                 n_shown,
@@ -422,7 +422,9 @@ class ComponentMatcher(CandidateMatcher):
             stop = int(chunk[-1]) + 1
             keys = lists.keys[lists.starts[start] : lists.starts[stop]]
             shared = np.unique(keys).astype(np.int64)
-            candidates = listed[: survivors.list_members(shared, members, start, marks, listed)]
+            candidates = listed[
+                : survivor_kernels.list_members(shared, members, start, marks, listed)
+            ]
             earlier = np.sort(candidates[candidates < chunk[0]]).astype(np.int64)
             for shown in cache.slices(earlier):
                 self._replace_members(entered, shown)
@@ -512,9 +514,9 @@ def _keys_between(lists: KeyLists, parents: Int64s) -> KeyLists:
     return KeyLists(starts, kept, np.diff(starts), np.bincount(kept, minlength=len(lists.sizes)))
 
 
-def _members_of(lists: KeyLists) -> survivors.StayingMembers:
+def _members_of(lists: KeyLists) -> survivor_kernels.StayingMembers:
     owners = np.repeat(np.arange(len(lists.n_probed), dtype=np.int32), lists.n_probed)
-    return survivors.StayingMembers(
+    return survivor_kernels.StayingMembers(
         starts=np.cumsum(lists.sizes) - lists.sizes,
         sizes=lists.sizes,
         documents=owners[np.argsort(lists.keys, kind="stable")],

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.passages.align import AlignmentPlan, PassageMaker
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import (
+from neardup.passages.aligner import AlignmentPlan, PassageMaker
+from neardup.passages.open_passages import OpenPassages
+from neardup.passages.passage_lookup import (
     DocumentLimits,
     GrowingIndex,
     LookUp,

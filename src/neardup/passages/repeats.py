@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.index.segments import release
-from neardup.kernels.passage import repeat_table, repeats
-from neardup.kernels.types import sealed
+from neardup.kernels.arrays import sealed
+from neardup.kernels.passage import repeat_kernels, repeat_table
 from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
 
 # Documents are passed to the kernel in runs of about this many tokens, so that it can be cancelled
@@ -67,7 +67,9 @@ def sample_windows(tokens: TokenLists, min_tokens: int) -> WindowSamples:
     n_windows = int(np.maximum(np.diff(offsets) - min_tokens + 1, 0).sum())
     # Unwritten memory is not allocated.
     room = WindowSamples(np.empty(n_windows, np.uint64), np.empty(n_windows, np.int64))
-    n = repeats.sample_documents(tokens.values, offsets, min_tokens, *_lengths(min_tokens), *room)
+    n = repeat_kernels.sample_documents(
+        tokens.values, offsets, min_tokens, *_lengths(min_tokens), *room
+    )
     return room.select(slice(n))
 
 
@@ -261,16 +263,16 @@ def _remove(
         behind = max(n_filled + 1, int(np.searchsorted(ends, before + at_a_time)))
         behind = min(behind, n_done if n_filled < n_done else len(order))
         found = repeat_table.SampleTable(entries, rows, joints, filled)
-        stopped_at, state = repeats.remove_repeats(
+        stopped_at, state = repeat_kernels.remove_repeats(
             collection, found, order, n_filled, behind, max(n_against, n_done), added_to
         )
         n_filled = int(stopped_at)
         n_done = max(n_done, n_filled)
-        if state == repeats.ROWS_FULL:
+        if state == repeat_kernels.ROWS_FULL:
             rows = np.concatenate([rows, np.empty_like(rows)])
-        if state == repeats.JOINTS_FULL:
+        if state == repeat_kernels.JOINTS_FULL:
             joints = np.concatenate([joints, np.empty_like(joints)])
-        if state == repeats.TABLE_FULL:
+        if state == repeat_kernels.TABLE_FULL:
             n_slots = 2 * len(entries)
             del entries, found
             entries = np.zeros(n_slots, np.uint64)

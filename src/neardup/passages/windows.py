@@ -12,16 +12,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.index.index import check_restored, described_tokenizer
+from neardup.index.open_index import check_restored, described_tokenizer
+from neardup.kernels.arrays import sealed
 from neardup.kernels.common.hashing import function_seeds
-from neardup.kernels.passage import lookups, windows
+from neardup.kernels.passage import lookups, window_kernels
 from neardup.kernels.passage.lookups import QueryTokens
-from neardup.kernels.passage.windows import Occurrences, WindowRoom
-from neardup.kernels.sketch import weighted
-from neardup.kernels.types import sealed
+from neardup.kernels.passage.window_kernels import Occurrences, WindowRoom
+from neardup.kernels.sketch import weighted_minhash
 from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions
-from neardup.options.passages import PassageOptions
+from neardup.options.passage_options import PassageOptions
 from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
@@ -176,7 +176,7 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
     type_hashes: Uint64s = np.empty(n, np.uint64)
     type_starts: Int64s = np.zeros(n + 1, np.int64)
     positions: Int32s = np.empty(n, np.int32)
-    n_types = windows.group_occurrences(
+    n_types = window_kernels.group_occurrences(
         values, offsets, slots, numbers, type_offsets, type_hashes, type_starts, positions
     )
     type_hashes, type_starts = type_hashes[:n_types].copy(), type_starts[: n_types + 1].copy()
@@ -192,7 +192,7 @@ def multiset_windows(
     """
 
     def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
-        return windows.multiset_windows(
+        return window_kernels.multiset_windows(
             texts, first_text, most_copies, np.uint64(seed), min_tokens, *scratch
         )
 
@@ -209,7 +209,7 @@ def weighted_windows(
     """
 
     def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
-        return windows.weighted_windows(
+        return window_kernels.weighted_windows(
             texts, log_weights, first_text, np.uint64(seed), min_tokens, *scratch
         )
 
@@ -222,7 +222,7 @@ def _list_all(
     """List all windows of texts, enlarging the buffer on overflow."""
     n_tokens = len(texts.positions)
     room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
-    active, steps = windows.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
+    active, steps = window_kernels.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
     parts: list[tuple[Uint64s, Uint32s, Uint32s]] = []
     done, n_texts = 0, len(texts.offsets) - 1
     while done < n_texts or not parts:
@@ -270,7 +270,7 @@ def text_log_weights(
     table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
     inverses = inverse_frequencies(texts.type_hashes, scheme, frequencies)
     log_weights: Floats = np.empty(len(texts.positions), np.float64)
-    weighted.fill_log_weights(texts.type_starts, len(counts), table, inverses, log_weights)
+    weighted_minhash.fill_log_weights(texts.type_starts, len(counts), table, inverses, log_weights)
     return log_weights
 
 
@@ -297,7 +297,7 @@ class PassageQueries:
         return len(self.wanted.starts)
 
     def weigh(self, first: int, stop: int) -> Int64s:
-        """Return query weights, scaled by ``kernels.sketch.weighted``."""
+        """Return query weights, scaled by ``kernels.sketch.weighted_minhash``."""
         totals: Int64s = np.empty(stop - first, np.int64)
         lookups.weigh_queries(self.wanted, first, totals)
         return totals

@@ -15,9 +15,9 @@ from neardup.files.arrowcolumns import joined
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
-from neardup.kernels.text import shingles
+from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import OutputFormat
-from neardup.outputs.tables import SKIPPED, write_rows
+from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     SLICE_BYTES,
@@ -139,7 +139,7 @@ class SetCollector:
                 columns.append((made.weights.view(np.uint64), sets.weights.view(np.uint64)))
                 sets.totals[own] = made.totals
             for values, target in columns:
-                shingles.copy_sets(values, made.starts, made.sizes, target, sets.starts[own])
+                shingle_kernels.copy_sets(values, made.starts, made.sizes, target, sets.starts[own])
             sets.sizes[own] = made.sizes
 
 

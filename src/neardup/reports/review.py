@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from neardup.reports.differences import CONTEXT, Run, side_by_side
 from neardup.reports.page import Cell, Report, Section, Table, data_block, render
-from neardup.reports.pairs import PairTable, describe_pairs
+from neardup.reports.pairs_page import PairTable, describe_pairs
 from neardup.reports.text import excerpt
 from neardup.runs.progress import counted
 

@@ -18,7 +18,7 @@ import pyarrow.ipc
 
 from neardup import errors
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
-from neardup.index.index import CompactionResult, RemovalResult
+from neardup.index.open_index import CompactionResult, RemovalResult
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
 from neardup.results import DocumentSearchResult, Match, Matches, PassageResult

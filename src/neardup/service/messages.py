@@ -43,20 +43,20 @@ class Query(Request):
     limit: Matched | None = None
 
 
-class Match(Struct):
+class SimilarDocument(Struct):
     """A similar document with its similarity."""
 
     id: Id
     similarity: float
 
 
-class Matches(Struct):
+class SimilarDocuments(Struct):
     """Similar documents, the most similar first.
 
     ``n_matches`` counts all of them, also beyond the limit of the answer.
     """
 
-    matches: list[Match]
+    matches: list[SimilarDocument]
     n_matches: int
 
 
@@ -88,7 +88,7 @@ class Alignment(Request):
     limit: Rows | None = None
 
 
-class Table(Struct):
+class FoundRows(Struct):
     """Result of a search or an alignment.
 
     ``rows`` has the columns of ``neardup search`` or ``neardup align``, at most ``limit`` of
@@ -155,7 +155,7 @@ class Page(Request):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 
-class Documents(Struct):
+class DocumentPage(Struct):
     """Documents, and the start of the next page, null at the end.
 
     A page is shorter than ``limit`` where its texts are long.
@@ -192,7 +192,7 @@ class InsertedIfNew(Struct):
     similar_to: Id | None
 
 
-class Addition(Request):
+class DocumentsToAdd(Request):
     """Documents to add, all or none."""
 
     documents: list[NewDocument]

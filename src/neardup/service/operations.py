@@ -91,12 +91,12 @@ def _info(served: ServedIndex, _: None) -> dict[str, Any]:
     return info | {"name": served.name, "kind": served.kind}
 
 
-def _query(served: ServedIndex, asked: m.Query) -> m.Matches:
+def _query(served: ServedIndex, asked: m.Query) -> m.SimilarDocuments:
     options = msgspec.structs.asdict(asked)
     if asked.limit is None:
         options["limit"] = _MOST_MATCHES
     matches = served.index.query(**options)
-    return m.Matches([m.Match(*match) for match in matches], matches.n_matches)
+    return m.SimilarDocuments([m.SimilarDocument(*match) for match in matches], matches.n_matches)
 
 
 def _get(served: ServedIndex, asked: m.One) -> dict[str, Any]:
@@ -107,11 +107,11 @@ def _get(served: ServedIndex, asked: m.One) -> dict[str, Any]:
     return document
 
 
-def _documents(served: ServedIndex, asked: m.Page) -> m.Documents:
+def _documents(served: ServedIndex, asked: m.Page) -> m.DocumentPage:
     index, start = served.index, asked.start
     documents = index.documents(start, asked.limit, most_characters=_PAGE_CHARACTERS)
     stop = start + len(documents)
-    return m.Documents(documents, stop if documents and stop < len(index) else None)
+    return m.DocumentPage(documents, stop if documents and stop < len(index) else None)
 
 
 def _insert(served: ServedIndex, asked: m.NewDocument) -> m.Inserted:
@@ -140,7 +140,7 @@ def _replace(served: ServedIndex, asked: m.NewDocument) -> m.Removed:
     return _removed(result.summary)
 
 
-def _add(served: ServedIndex, asked: m.Addition) -> m.Added:
+def _add(served: ServedIndex, asked: m.DocumentsToAdd) -> m.Added:
     rows = [
         {**_columns(document.columns), "id": document.id, "text": document.text}
         for document in asked.documents
@@ -206,16 +206,16 @@ def _operations() -> tuple[Operation, ...]:
         op("GET", "/v1", "contents", "List the indexes.", _list_indexes, m.IndexList),
         op("GET", _INDEX, "info", "Describe an index.", _info, dict[str, Any]),
         op("POST", query, "query", "Look up one text among documents.",
-           _query, m.Matches, m.Query, **_DOCUMENTS),
+           _query, m.SimilarDocuments, m.Query, **_DOCUMENTS),
         op("POST", f"{_INDEX}/search", "search", "Look up texts among documents or passages.",
-           worker.search, m.Table, m.Search, **_TABLE),
+           worker.search, m.FoundRows, m.Search, **_TABLE),
         op("POST", f"{_INDEX}/align", "align", "Find passages that texts share with an index.",
-           worker.align_texts, m.Table, m.Alignment, kind="passages", **_TABLE),
+           worker.align_texts, m.FoundRows, m.Alignment, kind="passages", **_TABLE),
         op("POST", "/v1/compare", "compare", "Compare two texts.",
            worker.compare_texts, m.Compared, m.Comparison, **_PROCESS),
         op("GET", document, "get", "Get a document by its id.", _get, dict[str, Any], m.One),
         op("GET", f"{_INDEX}/documents", "documents", "List documents in order of addition.",
-           _documents, m.Documents, m.Page),
+           _documents, m.DocumentPage, m.Page),
         op("POST", insert, "insert", "Insert a document.",
            _insert, m.Inserted, m.NewDocument, **new),
         op("POST", insert_if_new, "insert_if_new", "Insert a document unless one is similar.",
@@ -223,7 +223,7 @@ def _operations() -> tuple[Operation, ...]:
         op("PUT", document, "replace", "Replace a document, or insert it.",
            _replace, m.Removed, m.NewDocument, **_WRITE),
         op("POST", f"{_INDEX}/add", "add", "Add documents, all or none.",
-           _add, m.Added, m.Addition, **_WRITE),
+           _add, m.Added, m.DocumentsToAdd, **_WRITE),
         op("POST", f"{_INDEX}/remove", "remove", "Remove documents, all or none.",
            _remove, m.Removed, m.Ids, **_WRITE),
         op("POST", f"{_INDEX}/compact", "compact", "Write an index anew without removed documents.",

@@ -18,8 +18,8 @@ from prometheus_client.process_collector import ProcessCollector
 
 from neardup.errors import InvalidParameterError
 from neardup.index.store import kind_of
-from neardup.jobs.index.documents import DocumentIndex
-from neardup.jobs.index.passages import PassageIndex, open_index
+from neardup.jobs.index.document_index import DocumentIndex
+from neardup.jobs.index.passage_index import PassageIndex, open_index
 from neardup.options.choices import TokenizerChoice
 from neardup.service.requests import file_of
 from neardup.version import __version__

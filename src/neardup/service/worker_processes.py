@@ -26,7 +26,7 @@ from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
 from neardup.jobs.align import align
 from neardup.jobs.compare import compare
-from neardup.jobs.index.passages import PassageIndex
+from neardup.jobs.index.passage_index import PassageIndex
 from neardup.lazy import hide_pandas
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m

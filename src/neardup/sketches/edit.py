@@ -165,7 +165,7 @@ def edit_signatures(
     symbols of windows that hold the edited character. Texts are valid UTF-8; a text shorter than a
     window has no symbol. Memory is 4 bytes per symbol, with room for 20 % more than expected.
     """
-    from neardup.kernels.sketch import edit as signature
+    from neardup.kernels.sketch import edit_kernels as signature
 
     n = len(texts)
     with np.errstate(over="ignore"):

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from neardup.errors import InvalidParameterError, option_name
-from neardup.kernels.sketch import greedy
-from neardup.kernels.sketch.samples import SampleRows
-from neardup.kernels.types import sealed
+from neardup.kernels.arrays import sealed
+from neardup.kernels.sketch import greedy_kernels
+from neardup.kernels.sketch.sample_kernels import SampleRows
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SampleScheme
 from neardup.tables import GreedyClusters, Int64s, SetSketches
@@ -55,11 +55,13 @@ def cluster_greedily(
         )
         raise InvalidParameterError(message)
     frequencies = np.zeros(1 << n_values.bit_length(), np.uint32)
-    greedy.count_values(sketches.values, frequencies)
+    greedy_kernels.count_values(sketches.values, frequencies)
     largest = int(np.diff(sketches.offsets).max(initial=0))
     n_levels = 1 if has_one_modulus else int(sketches.moduli.max()).bit_length()
-    scratch = greedy.ClusterScratch(np.empty(n_levels, np.int64), *np.empty((4, largest), np.int64))
-    held = greedy.Held(
+    scratch = greedy_kernels.ClusterScratch(
+        np.empty(n_levels, np.int64), *np.empty((4, largest), np.int64)
+    )
+    held = greedy_kernels.Held(
         used=np.zeros(2, np.int64),
         firsts=np.empty(n, np.int64),
         last_met=np.full(n, -1, np.int64),
@@ -69,11 +71,13 @@ def cluster_greedily(
         places=np.empty(n_entries, np.int64),
     )
     rows = sealed(SampleRows(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
-    rule = greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
+    rule = greedy_kernels.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
     clusters: Int64s = np.empty(n, np.int64)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
-        greedy.cluster_greedily(rows, start, stop, frequencies, rule, held, scratch, clusters)
+        greedy_kernels.cluster_greedily(
+            rows, start, stop, frequencies, rule, held, scratch, clusters
+        )
         report(stop, n)
     return GreedyClusters(clusters, held.firsts[: held.used[0]].copy())
 

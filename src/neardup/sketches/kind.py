@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidParameterError, SketchFormatError
 from neardup.files.documents import join_ids
 from neardup.kernels.common.hashing import mix_words
-from neardup.options.documents import SketchOptions
+from neardup.options.document_options import SketchOptions
 from neardup.options.groups import DocumentOptions, FingerprintOptions
 from neardup.runs.runner import Runner
 from neardup.tables import (

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
+from neardup.kernels.arrays import Int
 from neardup.kernels.common import hashing
 from neardup.kernels.common.hashing import function_seeds, mix_words
-from neardup.kernels.sketch import minhash
-from neardup.kernels.types import Int
+from neardup.kernels.sketch import minhash_kernels
 from neardup.matching.buckets import bucket_documents, list_members
 from neardup.matching.join import NARROW, Columns, collect_pairs, probe_pieces
 from neardup.matching.measures import Overlap
@@ -170,7 +170,9 @@ def minhash_signatures(shingles: ShingleLists, scheme: MinHashScheme) -> Uint32s
     """
     masks, even_masks = _lanes(scheme)
     signatures: Uint32s = np.empty((len(shingles), len(masks)), np.uint32)
-    minhash.minhash_signatures(shingles.values, shingles.offsets, masks, even_masks, signatures)
+    minhash_kernels.minhash_signatures(
+        shingles.values, shingles.offsets, masks, even_masks, signatures
+    )
     return signatures[:, : scheme.num_perm]
 
 
@@ -190,8 +192,8 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
 
     Two sets agree in a position with a probability of their weighted Jaccard similarity, plus
     2^-32. Returns shape (n, num_perm), the upper halves of the identities of
-    ``kernels.sketch.weighted``; the row of an empty set is all ones. Memory 16 bytes per function
-    and set, for up to 4,096 sets at a time.
+    ``kernels.sketch.weighted_minhash``; the row of an empty set is all ones. Memory 16 bytes per
+    function and set, for up to 4,096 sets at a time.
 
     References
     ----------
@@ -208,7 +210,7 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
 def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
     """Sign some sets, drawing the numbers of each element once."""
     # Only few jobs need it.
-    from neardup.kernels.sketch import weighted as kernels
+    from neardup.kernels.sketch import weighted_minhash as kernels
 
     sizes, starts = sets.sizes[rows], sets.starts[rows]
     n = len(sizes)
@@ -241,7 +243,7 @@ def band_keys(signatures: Uint32s, bands: int, rows: int) -> Uint64s:
         )
         raise InvalidParameterError(message)
     keys: Uint64s = np.empty((len(signatures), bands), np.uint64)
-    minhash.band_keys(np.ascontiguousarray(signatures), bands, rows, keys)
+    minhash_kernels.band_keys(np.ascontiguousarray(signatures), bands, rows, keys)
     return keys
 
 
@@ -256,7 +258,7 @@ def estimate_agreement(
     positions, and 150 ns for errors and intervals.
     """
     equal: Int64s = np.empty(len(left), np.int64)
-    minhash.count_equal(signatures.values, other.values, left, right, equal)
+    minhash_kernels.count_equal(signatures.values, other.values, left, right, equal)
     is_empty = (signatures.sizes[left] == 0) | (other.sizes[right] == 0)
     equal[is_empty] = 0
     samples: Int64s = np.full(len(left), signatures.values.shape[1], np.int64)
@@ -301,7 +303,7 @@ def join_signatures(
     def probe(
         start: int, stop: int, last_seen: Int32s, columns: Columns, counts: Int64s
     ) -> tuple[Int, Int]:
-        return minhash.probe_agreeing(
+        return minhash_kernels.probe_agreeing(
             start,
             stop,
             n_first,

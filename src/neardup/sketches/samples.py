@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
+from neardup.kernels.arrays import sealed
 from neardup.kernels.common.hashing import mix_words
-from neardup.kernels.types import sealed
 from neardup.matching.measures import MEASURES, Dice, Measure
 from neardup.matching.set_join import SetJoin
 from neardup.runs.runner import Runner
@@ -133,14 +133,14 @@ class SmallestScheme(SampleScheme):
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Take the smallest elements of every set."""
-        from neardup.kernels.sketch import samples
+        from neardup.kernels.sketch import sample_kernels
 
         n = len(shingles)
         room = int(np.minimum(np.diff(shingles.offsets), self.size).sum())
         values: Uint64s = np.empty(room, np.uint64)
         offsets: Int64s = np.empty(n + 1, np.int64)
         sizes: Int64s = np.empty(n, np.int64)
-        samples.smallest_sketches(
+        sample_kernels.smallest_sketches(
             shingles.values,
             shingles.offsets,
             self.permutation_key,
@@ -212,13 +212,13 @@ class ModuloScheme(SampleScheme):
 
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Take a modulus' multiples and count each set's distinct elements."""
-        from neardup.kernels.sketch import samples
+        from neardup.kernels.sketch import sample_kernels
 
         n = len(shingles)
         values: Uint64s = np.empty(len(shingles.values), np.uint64)
         offsets: Int64s = np.empty(n + 1, np.int64)
         sizes, moduli = np.empty((2, n), np.int64)
-        samples.modulo_sketches(
+        sample_kernels.modulo_sketches(
             shingles.values,
             shingles.offsets,
             self.permutation_key,
@@ -321,7 +321,7 @@ def estimate_containment(
 
 @dataclass(frozen=True)
 class SampleComparison:
-    """Comparison of the samples of pairs: see ``kernels.sketch.samples``."""
+    """Comparison of the samples of pairs: see ``kernels.sketch.sample_kernels``."""
 
     common: Int64s
     union: Int64s
@@ -334,15 +334,17 @@ class SampleComparison:
 def _compare_samples(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> SampleComparison:
-    from neardup.kernels.sketch import samples
+    from neardup.kernels.sketch import sample_kernels
 
     counts: Int64s = np.empty((len(left), 4), np.int64)
     largest: Uint64s = np.empty(len(left), np.uint64)
     first, second = (
-        sealed(samples.SampleRows(table.values, table.offsets, table.sizes, table.moduli))
+        sealed(sample_kernels.SampleRows(table.values, table.offsets, table.sizes, table.moduli))
         for table in (sketches, other)
     )
-    samples.compare_sketches(first, second, left, right, scheme.sample_limit, counts, largest)
+    sample_kernels.compare_sketches(
+        first, second, left, right, scheme.sample_limit, counts, largest
+    )
     common, union, own, whole = counts.T
     moduli = np.maximum(sketches.moduli[left], other.moduli[right])
     return SampleComparison(common, union, own, largest, whole > 0, moduli)

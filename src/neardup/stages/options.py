@@ -21,7 +21,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import path_of
 from neardup.matching.buckets import Banding, check_banding, choose_banding
 from neardup.matching.measures import Measure, make_measure
-from neardup.options.documents import DedupOptions, DocumentSchemeOptions
+from neardup.options.document_options import DedupOptions, DocumentSchemeOptions
 from neardup.options.groups import (
     AgainstOptions,
     BandOptions,
@@ -39,8 +39,8 @@ from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
 
 if TYPE_CHECKING:
-    from neardup.documents.index import Adding
-    from neardup.documents.lookup import OpenDocuments
+    from neardup.documents.document_handle import Adding
+    from neardup.documents.open_documents import OpenDocuments
     from neardup.documents.scheme import DocumentScheme
 
 

@@ -22,15 +22,15 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
 from neardup.files.writers import converted_name
 from neardup.options.groups import InputOptions
-from neardup.outputs.tables import TableRows, read_summary
+from neardup.outputs.output_tables import TableRows, read_summary
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks
 from neardup.reading.texts import FoundText
-from neardup.reports.dedup import Removal
+from neardup.reports.dedup_page import Removal
 from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
-from neardup.stages.tables import ReadCollection, open_written
+from neardup.stages.result_tables import ReadCollection, open_written
 from neardup.tables import Bools, Int64s
 
 Side = Literal["kept", "removed"]

@@ -12,12 +12,17 @@ import pyarrow as pa
 from neardup.engine.engine import Engine, TaskResources
 from neardup.files.documents import common_id_type
 from neardup.files.rows import Source
-from neardup.index.index import SharedIndex
-from neardup.options.passages import AlignOptions, SearchOptions
-from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import WindowCounts, tokens_at_a_time, within_memory
-from neardup.passages.matches import (
+from neardup.index.open_index import SharedIndex
+from neardup.options.passage_options import AlignOptions, SearchOptions
+from neardup.passages.document_blocks import (
+    DocumentBlock,
+    PassageReading,
+    gather,
+    read_document_block,
+)
+from neardup.passages.open_passages import OpenPassages
+from neardup.passages.passage_lookup import WindowCounts, tokens_at_a_time, within_memory
+from neardup.passages.passage_matches import (
     Extents,
     PassageMatches,
     Placer,

@@ -24,7 +24,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.writers import check_conversion
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions, ShingleOptions
-from neardup.outputs.tables import write_parquet, write_summary
+from neardup.outputs.output_tables import write_parquet, write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import read_kept, sides_of
 from neardup.reading.sign import ReadingPlan, list_block

@@ -23,7 +23,7 @@ from neardup.errors import (
 from neardup.files.destinations import Target, is_standard_output, target_of
 from neardup.files.documents import check_unique
 from neardup.files.streams import is_remote, open_random
-from neardup.outputs.tables import write_table
+from neardup.outputs.output_tables import write_table
 from neardup.results import NO_COLUMNS, Result
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import GOLDEN, mix_words
-from neardup.kernels.text import shingles, tokens
+from neardup.kernels.text import shingle_kernels, tokens
 from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptions
 from neardup.options.option import no_effect
@@ -45,7 +45,7 @@ def fingerprint_tokens(lists: TokenLists, ngram: int, seed: int = 42) -> Shingle
     tables = _word_tables(seed, ngram)
     values: Uint64s = np.empty(len(lists.values), np.uint64)
     offsets: Int64s = np.empty(len(lists) + 1, np.int64)
-    shingles.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, values, offsets)
+    shingle_kernels.fingerprint_tokens(lists.values, lists.offsets, ngram, *tables, values, offsets)
     return ShingleLists(values[: offsets[-1]], offsets)
 
 
@@ -262,7 +262,9 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
     else:
         lists = fingerprint_tokens(token_lists, scheme.ngram, how.seed)
     if scheme.occurrences == "numbered":
-        shingles.number_occurrences(lists.values, lists.offsets, *sorting_room(lists.offsets))
+        shingle_kernels.number_occurrences(
+            lists.values, lists.offsets, *sorting_room(lists.offsets)
+        )
     return lists
 
 
@@ -279,7 +281,9 @@ def sets_of_tokens(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleSet
 def sorted_in_place(lists: ShingleLists) -> ShingleSets:
     """Return the set of each document's shingles, sorted in place."""
     sizes: Int64s = np.empty(len(lists), np.int64)
-    shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, NO_COPIES)
+    shingle_kernels.sort_sets(
+        lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, NO_COPIES
+    )
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
@@ -293,7 +297,7 @@ def digest_sets(sets: ShingleSets) -> Uint64s:
     ends = np.cumsum(sets.sizes)
     offsets: Int64s = np.concatenate([[0], ends]).astype(np.int64)
     values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
-    shingles.copy_sets(sets.values, sets.starts, sets.sizes, values, offsets[:-1])
+    shingle_kernels.copy_sets(sets.values, sets.starts, sets.sizes, values, offsets[:-1])
     return digest_token_lists(TokenLists(values, offsets))
 
 
@@ -312,5 +316,5 @@ def take_ranges(values: Uint64s, starts: Int64s, stops: Int64s) -> TokenLists:
     sizes = stops - starts
     offsets = offsets_of(sizes)
     taken: Uint64s = np.empty(int(offsets[-1]), np.uint64)
-    shingles.copy_sets(values, starts, sizes, taken, offsets[:-1])
+    shingle_kernels.copy_sets(values, starts, sizes, taken, offsets[:-1])
     return TokenLists(taken, offsets)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
 from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
-from neardup.kernels.text import folding, shingles, tokens
+from neardup.kernels.text import folding, shingle_kernels, tokens
 from neardup.options.groups import TokenOptions
 from neardup.options.kinds import cuts_programs
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
@@ -518,7 +518,7 @@ def shingle_tokens(tokens: TokenLists, ngram: int) -> TokenLists:
     """Put shingles in the place of tokens."""
     values: Uint64s = np.empty(len(tokens.values), np.uint64)
     offsets: Int64s = np.empty(len(tokens.offsets), np.int64)
-    shingles.hash_shingles(tokens.values, tokens.offsets, ngram, values, offsets)
+    shingle_kernels.hash_shingles(tokens.values, tokens.offsets, ngram, values, offsets)
     return TokenLists(values[: offsets[-1]], offsets)
 
 

@@ -10,8 +10,8 @@ from typing import get_args
 import numpy as np
 
 from neardup.kernels.common import hashing
-from neardup.kernels.sketch import weighted
-from neardup.kernels.text import shingles as shingle_kernels
+from neardup.kernels.sketch import weighted_minhash
+from neardup.kernels.text import shingle_kernels as shingle_kernels
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.options.groups import WeightOptions
 from neardup.tables import (
@@ -238,7 +238,7 @@ def _weigh(
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
     found: Int64s = np.empty(len(values), np.int64)
-    weighted.fill_weights(counts, table, inverses, found)
+    weighted_minhash.fill_weights(counts, table, inverses, found)
     # A weight may be so small that it is rounded to 0.
     np.maximum(found, 1, out=found)
     # A sum over all texts may wrap around; its differences do not.

@@ -199,8 +199,8 @@ kinds = st.fixed_dictionaries(
 def test_answers__of_any_history(options, steps, fanout, block_bytes, most_pending):
     with (
         tempfile.TemporaryDirectory() as place,
-        patch("neardup.documents.index.FANOUT", fanout),
-        patch("neardup.documents.index.MOST_PENDING", most_pending),
+        patch("neardup.documents.document_handle.FANOUT", fanout),
+        patch("neardup.documents.document_handle.MOST_PENDING", most_pending),
         patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
         patch("neardup.runs.disk.os.fsync", lambda _: None),
     ):

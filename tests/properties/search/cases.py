@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.kernels.passage.segments import SegmentWindows
-from neardup.passages.documents import PassageReading
-from neardup.passages.index import PassageHandle
-from neardup.passages.plan import make_search_plan
+from neardup.kernels.passage.segment_kernels import SegmentWindows
+from neardup.passages.document_blocks import PassageReading
+from neardup.passages.open_passages import PassageHandle
+from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import gather_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts, Uint64s
@@ -91,7 +91,7 @@ def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 <
     table = pa.table({"id": list(documents), "text": list(documents.values())})
     table = table.cast(pa.schema([("id", "string"), ("text", "string")]))
     reading = PassageReading(ColumnNames("text", "id"))
-    with patch("neardup.passages.index.SEGMENT_TOKENS", tokens):
+    with patch("neardup.passages.open_passages.SEGMENT_TOKENS", tokens):
         source = MemorySource(table, block_rows=cut)
         PassageHandle(folder).add([source], reading, Runner(workers))
 

@@ -13,8 +13,8 @@ def _as_if_large() -> Iterator[None]:
     """Do not wait for the disk, and let few queries and windows do what else many do."""
     with (
         patch("os.fsync", lambda _: None),
-        patch("neardup.passages.lookup._CHUNK", 1),
-        patch("neardup.passages.segment._FIRST_ROOM", 1),
-        patch("neardup.passages.search._ROWS_OF_REGION", 1),
+        patch("neardup.passages.passage_lookup._CHUNK", 1),
+        patch("neardup.passages.passage_segment._FIRST_ROOM", 1),
+        patch("neardup.passages.segment_search._ROWS_OF_REGION", 1),
     ):
         yield

@@ -28,7 +28,7 @@ from tests.properties.search.cases import (
     windows_of,
 )
 
-MOST_TIMES = "neardup.options.passages.MOST_TIMES"
+MOST_TIMES = "neardup.options.passage_options.MOST_TIMES"
 
 
 @given(case=cases(), recall=recalls)

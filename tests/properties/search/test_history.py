@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from neardup import InvalidInputError, PassageIndex, RunOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages.documents import PassageReading
-from neardup.passages.index import PassageHandle
+from neardup.passages.document_blocks import PassageReading
+from neardup.passages.open_passages import PassageHandle
 from neardup.runs.runner import Runner
 from tests.calls import grouped
 from tests.examples import examples
@@ -108,7 +108,7 @@ def test_add__id_of_another_segment():
         options = PassageReading(ColumnNames("text", "id"))
         message = r"row 3: id 'x' was used before, in data, row 1; ids must differ"
         with (
-            patch("neardup.passages.index.SEGMENT_TOKENS", 1),
+            patch("neardup.passages.open_passages.SEGMENT_TOKENS", 1),
             pytest.raises(InvalidInputError, match=message),
         ):
             PassageHandle(folder).add([source], options, Runner(1))

@@ -13,7 +13,7 @@ from tests.document_indexes import OPTIONS
 def test_pending__become_a_segment(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     reader = DocumentIndex.open(tmp_path / "idx")
-    with patch("neardup.documents.index.MOST_PENDING", 3):
+    with patch("neardup.documents.document_handle.MOST_PENDING", 3):
         for number in range(4):
             index.insert(str(number), f"text number {number}")
             index.commit()

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from neardup import DocumentIndex, ReadOptions
-from neardup.documents.index import FANOUT, count_to_merge
+from neardup.documents.document_handle import FANOUT, count_to_merge
 from neardup.runs.runner import Runner
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, small_pieces

@@ -14,7 +14,7 @@ from neardup.files.folders import SEPARATOR, FolderSource
 from neardup.files.inputs import resolve_inputs, resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.options.groups import InputOptions, ReadingOptions
-from neardup.options.passages import AlignOptions
+from neardup.options.passage_options import AlignOptions
 
 TREE = (
     *("subs/alice/src/a.txt", "subs/alice/src-old/c.txt", "subs/alice/b.txt"),

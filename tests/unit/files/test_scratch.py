@@ -17,8 +17,8 @@ import pytest
 from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
 from neardup.files.destinations import holding, recover, take_place
-from neardup.jobs.index.passages import PassageIndex
-from neardup.passages.index import PassageHandle
+from neardup.jobs.index.passage_index import PassageIndex
+from neardup.passages.open_passages import PassageHandle
 
 WRITE = """
 import sys

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels._compile import COMPILED_AHEAD, helper, inlined, kernel
-from neardup.kernels.types import ConstInt64s, Int, Int32s, Int64s
+from neardup.kernels.arrays import ConstInt64s, Int, Int32s, Int64s
 
 pytestmark = pytest.mark.skipif(
     COMPILED_AHEAD is not None or numba.config.DISABLE_JIT, reason="nothing is compiled on call"

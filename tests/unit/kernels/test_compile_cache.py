@@ -161,7 +161,7 @@ def test_compile__helper_in_another_file_has_changed(tmp_path):
     (kernels / "user.py").write_text(
         "from neardup.kernels._compile import kernel\n"
         "from neardup.kernels.helper import change\n"
-        "from neardup.kernels.types import Int64s\n"
+        "from neardup.kernels.arrays import Int64s\n"
         "@kernel\n"
         "def use(values: Int64s) -> int:\n"
         "    return change(values[0])\n"

@@ -26,7 +26,9 @@ pytestmark = pytest.mark.skipif(
     _compile.COMPILED_AHEAD is None, reason="kernels are compiled as they are called here"
 )
 
-SAY = "from neardup.kernels.sketch.minhash import kernel; print(kernel.__globals__['LEVEL'])"
+SAY = (
+    "from neardup.kernels.sketch.minhash_kernels import kernel; print(kernel.__globals__['LEVEL'])"
+)
 
 
 def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
@@ -183,6 +185,6 @@ def test_module__of_other_sources(tmp_path):
     copy_of_the_package(tmp_path / "src")
     (tmp_path / "pyproject.toml").touch()
     assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == f"{_compile.LEVEL}\n"
-    changed = tmp_path / "src/neardup/kernels/sketch/minhash.py"
+    changed = tmp_path / "src/neardup/kernels/sketch/minhash_kernels.py"
     changed.write_text(changed.read_text() + "\n# changed\n")
     assert run(SAY, PYTHONPATH=tmp_path / "src").stdout == "on call\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import get_args
 
 from neardup.options.choices import CutPreset, DocumentPreset, PassagePresetName, PresetName
-from neardup.options.documents import DedupOptions, DocumentSchemeOptions, PairOptions
+from neardup.options.document_options import DedupOptions, DocumentSchemeOptions, PairOptions
 from neardup.options.kinds import Choice
-from neardup.options.passages import (
+from neardup.options.passage_options import (
     CutOptions,
     PassageOptions,
     SearchOptions,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup.errors import ReadError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.streams import LocalDestination
-from neardup.outputs.tables import TableRows, write_rows
+from neardup.outputs.output_tables import TableRows, write_rows
 
 TABLE = pa.table({"n": range(20), "text": [f"t{n}" for n in range(20)]})
 PLACES = st.lists(st.integers(0, 19))

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.outputs import tables
-from neardup.outputs.tables import write_csv, write_json_lines
+from neardup.outputs import output_tables
+from neardup.outputs.output_tables import write_csv, write_json_lines
 from tests.each import each_of
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -42,7 +42,7 @@ def as_csv(table: pa.Table) -> bytes:
 
 @pytest.fixture(autouse=True)
 def few_rows_at_a_time(monkeypatch):
-    monkeypatch.setattr(tables, "_TEXT_ROWS", 3)
+    monkeypatch.setattr(output_tables, "_TEXT_ROWS", 3)
 
 
 @given(TABLES)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files import spreadsheet
-from neardup.outputs import tables
-from neardup.outputs.tables import plan_table, write_table, write_xlsx
+from neardup.outputs import output_tables
+from neardup.outputs.output_tables import plan_table, write_table, write_xlsx
 from tests.examples import examples
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -127,7 +127,7 @@ def test_xlsx__only_as_a_file(monkeypatch, tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
     with pytest.raises(InvalidParameterError, match=r"takes CSV or JSON lines only; [.]xlsx"):
         plan_table(tmp_path / "pipe.xlsx", overwrite=False)
-    monkeypatch.setattr(tables, "find_spec", lambda _: None)
+    monkeypatch.setattr(output_tables, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra: .*\[xlsx\]"):
         plan_table(tmp_path / "a.xlsx", overwrite=False)
     plan_table(tmp_path / "a.csv", overwrite=False)

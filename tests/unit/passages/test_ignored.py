@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.documents import least_run, runs_of
+from neardup.passages.document_blocks import least_run, runs_of
 from neardup.tables import TokenLists, TokenSpans
 from tests.each import each_of
 from tests.examples import examples

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import neardup
-from neardup.passages.search import SegmentSearcher
+from neardup.passages.segment_search import SegmentSearcher
 
 
 def test_search__threads_make_nothing_twice(tmp_path, monkeypatch):

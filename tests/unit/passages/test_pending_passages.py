@@ -11,8 +11,8 @@ import pytest
 
 from neardup import PassageIndex, ReadOptions, RunOptions
 from neardup.index.store import read_manifest
-from neardup.passages.documents import DocumentBlock
-from neardup.passages.index import pack_block, unpack_block
+from neardup.passages.document_blocks import DocumentBlock
+from neardup.passages.open_passages import pack_block, unpack_block
 from neardup.tables import TokenLists, TokenSpans
 from tests.calls import grouped
 
@@ -35,7 +35,7 @@ def answers(index: PassageIndex, recall: str) -> pa.Table:
 @pytest.mark.parametrize("recall", ["1", "0.8"])
 def test_additions__one_by_one(tmp_path, monkeypatch, most, recall, idf):
     """Answers are those of one addition, whatever waits, is removed or replaced in between."""
-    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", most)
+    monkeypatch.setattr("neardup.passages.open_passages.MOST_PENDING", most)
     grown = PassageIndex.create(tmp_path / "grown", **grouped(idf=idf, **OPTIONS))
     reader = PassageIndex.create(tmp_path / "reader", **grouped(idf=idf, **OPTIONS))
     rows = {str(number): text_of(number) for number in range(40)}
@@ -82,7 +82,7 @@ def test_additions__one_by_one(tmp_path, monkeypatch, most, recall, idf):
 
 
 def test_additions__of_many_do_not_wait(tmp_path, monkeypatch):
-    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 5)
+    monkeypatch.setattr("neardup.passages.open_passages.MOST_PENDING", 5)
     index = PassageIndex.create(tmp_path / "index", **grouped(**OPTIONS))
     index.add([text_of(number) for number in range(3)])
     assert read_manifest(index.folder).pending.n_documents == 3

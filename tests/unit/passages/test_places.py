@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.passages.matches import Placer
+from neardup.passages.passage_matches import Placer
 from tests.oracles.places import line_and_column
 from tests.strategies import any_text
 

@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.outputs.tables import TableRows
-from neardup.reports.cut import CutTable
-from neardup.reports.dedup import RemovedTable, cluster_sizes
-from neardup.reports.pairs import read_pairs
-from neardup.reports.passages import read_passages
+from neardup.outputs.output_tables import TableRows
+from neardup.reports.cut_page import CutTable
+from neardup.reports.dedup_page import RemovedTable, cluster_sizes
+from neardup.reports.pairs_page import read_pairs
+from neardup.reports.passages_page import read_passages
 from tests.oracles.repeated import repeated
 
 

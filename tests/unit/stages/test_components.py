@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from neardup.engine.engine import Partitions
 from neardup.engine.threads import ThreadEngine, ThreadRead
-from neardup.options.documents import DedupOptions
+from neardup.options.document_options import DedupOptions
 from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner

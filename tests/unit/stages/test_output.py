@@ -18,7 +18,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rawrows import RawSource
-from neardup.outputs.tables import TableRows
+from neardup.outputs.output_tables import TableRows
 from neardup.stages.output import open_output
 
 

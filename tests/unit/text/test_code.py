@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.index.index import check_restored
+from neardup.index.open_index import check_restored
 from neardup.text import code
 from neardup.text.code import cut_programs
 from neardup.text.shingles import make_shingle_scheme

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.sketch import weighted
+from neardup.kernels.sketch import weighted_minhash
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
@@ -102,7 +102,7 @@ def test_weights__as_oracle(tf, idf):
     table = term_frequencies(tf, highest)
     for f in (1, 2, 3, 17, highest):
         found = np.empty(len(tokens), np.int64)
-        weighted.fill_weights(np.full(len(tokens), f), table, inverses, found)
+        weighted_minhash.fill_weights(np.full(len(tokens), f), table, inverses, found)
         for token, weight in zip(tokens, found.tolist(), strict=True):
             inverse = oracle.inverse_frequency(idf, counts.get(token, 0), total)
             exact = oracle.term_frequency(tf, f) * inverse

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.engine.spark.work import LAST, SharedWork, WholeRows, local_folder
+from neardup.engine.spark.shared_work import LAST, SharedWork, WholeRows, local_folder
 from neardup.errors import (
     EngineError,
     InvalidInputError,
@@ -33,7 +33,7 @@ from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Copied, is_remote
-from neardup.index.index import IndexSource
+from neardup.index.open_index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__
 

@@ -27,7 +27,7 @@ from neardup.files.remote import RemoteDestination
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat
-from neardup.outputs.tables import SKIPPED, write_rows
+from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, numbered_blocks
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, for_driver, with_filter

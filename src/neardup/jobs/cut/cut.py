@@ -15,15 +15,15 @@ from neardup.engine.opening import open_engine
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import passed_over, resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.cut.passages import cut_passages
-from neardup.jobs.cut.plan import CutJobPlan, plan_cut
+from neardup.jobs.cut.cut_passages import cut_passages
+from neardup.jobs.cut.cut_plan import CutJobPlan, plan_cut
 from neardup.jobs.cut.spans import Extent, change_of, describe_repeated, most_repeated
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.options.passages import CutOptions
-from neardup.passages.plan import candidate_probability
+from neardup.options.passage_options import CutOptions
+from neardup.passages.search_plan import candidate_probability
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import sides_of
 from neardup.reading.sign import describe_filtered, rows_where

@@ -14,8 +14,8 @@ import pyarrow as pa
 from neardup.engine.engine import Change
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
-from neardup.jobs.cut.plan import CutJobPlan
-from neardup.passages.matches import group_overlapping
+from neardup.jobs.cut.cut_plan import CutJobPlan
+from neardup.passages.passage_matches import group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import read_texts
 from neardup.runs.runner import Runner

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, TaskRows
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.cut_plan import CutJobPlan
 from neardup.jobs.cut.spans import (
     FoundSpans,
     Repeated,

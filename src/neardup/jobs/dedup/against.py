@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from neardup.documents.index import (
+from neardup.documents.document_handle import (
     Adding,
     DocumentHandle,
     ReadDocuments,
     check_decided,
     read_selected,
 )
-from neardup.documents.lookup import OpenDocuments, find_keepers
+from neardup.documents.open_documents import OpenDocuments, find_keepers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.records import make_gone
 from neardup.documents.scheme import DocumentScheme, check_alike
@@ -25,10 +25,10 @@ from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.index import IndexSource, SharedIndex, check_unknown
+from neardup.index.open_index import IndexSource, SharedIndex, check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.measures import Measure
-from neardup.options.documents import DedupOptions, DocumentSchemeOptions
+from neardup.options.document_options import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue, IdLookup, parse_keep
 from neardup.reading.sign import (
     SignedBatches,

@@ -116,7 +116,7 @@ class DeduplicationResult(Selection):
             If the texts have changed.
         """
         from neardup.jobs.explain import explain_document
-        from neardup.stages.tables import ReadCollection
+        from neardup.stages.result_tables import ReadCollection
 
         against = None
         if self._other.sources and self.summary.get("against_documents"):

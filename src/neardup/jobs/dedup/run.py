@@ -30,7 +30,7 @@ from neardup.options.choices import (
     Method,
     Number,
 )
-from neardup.options.documents import DedupOptions
+from neardup.options.document_options import DedupOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.reading.catalogue import Catalogue
@@ -76,8 +76,8 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    from neardup.documents.index import DocumentHandle
-    from neardup.documents.lookup import OpenDocuments
+    from neardup.documents.document_handle import DocumentHandle
+    from neardup.documents.open_documents import OpenDocuments
 
 
 class DedupJob:

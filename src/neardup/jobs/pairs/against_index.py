@@ -9,21 +9,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.documents.lookup import LookedUp, OpenDocuments, look_up_block
+from neardup.documents.open_documents import LookedUp, OpenDocuments, look_up_block
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.engine.engine import Engine, each_block
 from neardup.errors import InvalidParameterError
 from neardup.files.documents import choose_id_column, common_id_type
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.index.index import SharedIndex
-from neardup.jobs.pairs.plan import PairPlan, plan_pairs
-from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
+from neardup.index.open_index import SharedIndex
+from neardup.jobs.pairs.pair_plan import PairPlan, plan_pairs
+from neardup.jobs.pairs.pair_rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.matching.measures import Measure
-from neardup.options.documents import PairOptions
-from neardup.outputs.tables import metadata_of
+from neardup.options.document_options import PairOptions
+from neardup.outputs.output_tables import metadata_of
 from neardup.reading.sign import describe_filtered
 from neardup.results import QueryCounts, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches

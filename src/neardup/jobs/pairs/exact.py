@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, TaskRows
 from neardup.files.rows import RowBlock
-from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.rows import Speller, sides_of
-from neardup.kernels.text import shingles
+from neardup.jobs.pairs.pair_plan import PairPlan
+from neardup.jobs.pairs.pair_rows import Speller, sides_of
+from neardup.kernels.text import shingle_kernels as shingles
 from neardup.matching.join import (
     BOTH,
     FIRST,

@@ -25,18 +25,18 @@ from neardup.jobs.pairs.exact import (
     route_by_extent,
     scheme_of,
 )
-from neardup.jobs.pairs.plan import PairPlan, plan_pairs
-from neardup.jobs.pairs.rows import (
+from neardup.jobs.pairs.pair_plan import PairPlan, plan_pairs
+from neardup.jobs.pairs.pair_rows import (
     RUN_SCHEMA,
     FoundPart,
-    Matches,
+    PairMatches,
     PairResult,
     PairRows,
     check_columns,
     collect_runs,
     read_columns,
 )
-from neardup.kernels.bucket import survivors
+from neardup.kernels.bucket import survivor_kernels
 from neardup.matching.join import FilterCounts
 from neardup.matching.measures import EditThreshold
 from neardup.options.choices import (
@@ -48,10 +48,10 @@ from neardup.options.choices import (
     PairMeasure,
     PairMethod,
 )
-from neardup.options.documents import PairOptions
+from neardup.options.document_options import PairOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.outputs.tables import metadata_of
+from neardup.outputs.output_tables import metadata_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     NO_KEY,
@@ -317,7 +317,7 @@ def find_pairs_in_sources(
     return PairResult(rows.reader, matches.counts, summary)
 
 
-Found = tuple[Sequence[Catalogue], Matches, int]
+Found = tuple[Sequence[Catalogue], PairMatches, int]
 """Catalogues, pairs of their documents, and the number of documents not compared."""
 
 
@@ -338,7 +338,7 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
 
 def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
     # Few jobs need its kernels.
-    from neardup.jobs.pairs.buckets import join_partitions, meet_in_buckets
+    from neardup.jobs.pairs.bucket_pairs import join_partitions, meet_in_buckets
 
     with engine.stage("read") as note:
         read = engine.read(collections, sign_block)
@@ -352,7 +352,7 @@ def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -
     return catalogues, matches, n_outside
 
 
-def _select(matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan) -> Matches:
+def _select(matches: PairMatches, catalogues: Sequence[Catalogue], plan: PairPlan) -> PairMatches:
     """Keep pairs of a one-to-one matching, and the most similar pairs.
 
     From the most similar pair (or the least distance) to the least, ties by the left document, then
@@ -367,7 +367,7 @@ def _select(matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan) -
         left, right, order = _ranked(rows, plan)
         is_taken = np.zeros(sum(map(len, catalogues)), np.bool_)
         stays: Bools = np.zeros(len(rows), np.bool_)
-        survivors.match_in_order(order, left, right, is_taken, stays)
+        survivor_kernels.match_in_order(order, left, right, is_taken, stays)
         rows = rows.filter(stays)
     if options.top is not None and options.per_document:
         is_directed = plan.of_sets is not None and plan.of_sets.is_directed
@@ -392,7 +392,7 @@ def _ranked(rows: pa.Table, plan: PairPlan) -> tuple[Int64s, Int64s, Int64s]:
     return left, right, np.lexsort((right, left, ranks))
 
 
-def find_matches(records: Records, options: PairOptions, workspace: Workspace) -> Matches:
+def find_matches(records: Records, options: PairOptions, workspace: Workspace) -> PairMatches:
     """Join records and spell out pairs, in files if necessary."""
     join, whole = records.join, records.join.whole
     # Pairs within a record are spelled out once.
@@ -406,7 +406,7 @@ def find_matches(records: Records, options: PairOptions, workspace: Workspace) -
     shares = [(number + 1) / join.n_units for number in range(join.n_units)]
     runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
     total = FilterCounts.total([whole.counted.none(), *(whole.counted(*each) for each in found)])
-    return Matches(runs, n_pairs, len(whole.own_scores), whole.score_name, total)
+    return PairMatches(runs, n_pairs, len(whole.own_scores), whole.score_name, total)
 
 
 def count_outside(
@@ -442,7 +442,7 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
 def summarise_pairs(
     catalogues: Sequence[Catalogue],
     plan: PairPlan,
-    matches: Matches,
+    matches: PairMatches,
     engine: Engine,
 ) -> dict[str, Any]:
     """Return the ``--json`` output of a run."""

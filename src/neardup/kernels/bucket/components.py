@@ -10,7 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.bucket.survivors import RankedSets, common_of_ranked, share_key
+from neardup.kernels.arrays import (
+    ConstBools,
+    ConstInt32s,
+    ConstInt64s,
+    ConstUint64Rows,
+    Int,
+    Int32s,
+    Int64s,
+)
+from neardup.kernels.bucket.survivor_kernels import RankedSets, common_of_ranked, share_key
 from neardup.kernels.common.hashing import GOLDEN
 from neardup.kernels.join.filters import FilterRows, may_reach
 from neardup.kernels.join.overlap import (
@@ -20,17 +29,8 @@ from neardup.kernels.join.overlap import (
     Threshold,
     common_at_threshold,
 )
-from neardup.kernels.join.set_join import (
+from neardup.kernels.join.set_join_kernels import (
     ParityRows,
-)
-from neardup.kernels.types import (
-    ConstBools,
-    ConstInt32s,
-    ConstInt64s,
-    ConstUint64Rows,
-    Int,
-    Int32s,
-    Int64s,
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Uint64s
+from neardup.kernels.arrays import ConstInt64s, ConstUint64s, Int, Uint64s
 
 _1, _2, _4, _56, _63 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56), np.uint64(63)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)

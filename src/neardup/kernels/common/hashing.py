@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstBools,
     ConstBytes,
     ConstFloats,

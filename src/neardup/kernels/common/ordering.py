@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, leading_zeros
-from neardup.kernels.types import ConstInt64s, ConstNumbers, Int, Int32s, Int64s, Uint64s
+from neardup.kernels.arrays import ConstInt64s, ConstNumbers, Int, Int32s, Int64s, Uint64s
 
 # Runs of this length are sorted by insertion before they are merged.
 _RUN = 16

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.arrays import Bools, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 from neardup.kernels.common.bits import count_ones
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, Threshold, required_overlap
-from neardup.kernels.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.bits import MARGIN, compare_products, count_ones, wide_product
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstInt32s,
     ConstInt64s,
     ConstUint64s,
@@ -23,6 +22,7 @@ from neardup.kernels.types import (
     Int32s,
     Int64s,
 )
+from neardup.kernels.common.bits import MARGIN, compare_products, count_ones, wide_product
 
 
 class MeasuredSets(NamedTuple):

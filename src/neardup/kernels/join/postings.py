@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.ordering import first_at_least
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstBytes,
     ConstInt32s,
     ConstInt64s,
@@ -26,6 +25,7 @@ from neardup.kernels.types import (
     Int64s,
     Uint64s,
 )
+from neardup.kernels.common.ordering import first_at_least
 
 ALL_PAIRS, PPJOIN, PPJOIN_PLUS = range(3)
 

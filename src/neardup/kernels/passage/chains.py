@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.ordering import ascending, order_of, sort_order
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     Bools,
     ConstBools,
     ConstFloats,
@@ -23,6 +22,7 @@ from neardup.kernels.types import (
     Int,
     Int64s,
 )
+from neardup.kernels.common.ordering import ascending, order_of, sort_order
 
 
 class LinkRules(NamedTuple):

@@ -7,10 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined
-from neardup.kernels.common.ordering import first_at_least
-from neardup.kernels.passage.chains import WIDER, Hit
-from neardup.kernels.sketch.weighted import scaled_weight
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     Bytes,
     ConstFloats,
     ConstInt64s,
@@ -20,6 +17,9 @@ from neardup.kernels.types import (
     Int64s,
     Uint64s,
 )
+from neardup.kernels.common.ordering import first_at_least
+from neardup.kernels.passage.chains import WIDER, Hit
+from neardup.kernels.sketch.weighted_minhash import scaled_weight
 
 
 class WordWeights(NamedTuple):

@@ -28,12 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.common.hashing import ln, mix64
-from neardup.kernels.common.ordering import first_at_least, order_of
-from neardup.kernels.passage.segments import Limits, SegmentTexts
-from neardup.kernels.passage.windows import occurrence_hash
-from neardup.kernels.sketch.weighted import scaled_weight, weighted_minimum
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     Bools,
     ConstFloats,
     ConstInt32s,
@@ -48,6 +43,11 @@ from neardup.kernels.types import (
     Uint16s,
     Uint64Rows,
 )
+from neardup.kernels.common.hashing import ln, mix64
+from neardup.kernels.common.ordering import first_at_least, order_of
+from neardup.kernels.passage.segment_kernels import Limits, SegmentTexts
+from neardup.kernels.passage.window_kernels import occurrence_hash
+from neardup.kernels.sketch.weighted_minhash import scaled_weight, weighted_minimum
 
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 

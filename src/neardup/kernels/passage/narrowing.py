@@ -17,11 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.common.ordering import first_at_least
-from neardup.kernels.passage.lookups import QueryTokens, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
-from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
@@ -31,6 +27,10 @@ from neardup.kernels.types import (
     Int64Rows,
     Int64s,
 )
+from neardup.kernels.common.ordering import first_at_least
+from neardup.kernels.passage.lookups import QueryTokens, count_tokens, weigh_tokens
+from neardup.kernels.passage.segment_kernels import Limits, SearchScratch, SegmentTexts
+from neardup.kernels.sketch.weighted_minhash import MOST_WEIGHT, SCALE
 
 _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.arrays import (
+    ConstFloats,
+    ConstInt64Rows,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int64Rows,
+)
 from neardup.kernels.common.bits import compare_products
 from neardup.kernels.common.ordering import ascending, sort_order
 from neardup.kernels.passage.chains import (
@@ -34,14 +42,6 @@ from neardup.kernels.passage.ends import (
     stretch_query,
     tversky_index,
     weigh,
-)
-from neardup.kernels.types import (
-    ConstFloats,
-    ConstInt64Rows,
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int64Rows,
 )
 
 # Ends in one text depend on the ends in the other; they rarely move after these rounds.

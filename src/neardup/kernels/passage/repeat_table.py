@@ -28,10 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros, trailing_zeros
-from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.ordering import first_at_least
-from neardup.kernels.text.shingles import POWER
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstBools,
     ConstInt64s,
     ConstUint64s,
@@ -41,6 +38,9 @@ from neardup.kernels.types import (
     Int64s,
     Uint64s,
 )
+from neardup.kernels.common.hashing import GOLDEN, mix64
+from neardup.kernels.common.ordering import first_at_least
+from neardup.kernels.text.shingle_kernels import POWER
 
 _0, _1, _6, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(32), np.uint64(63)
 

@@ -19,9 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.ordering import first_at_least, order_of
-from neardup.kernels.passage.segments import SegmentWindows
-from neardup.kernels.types import (
+from neardup.kernels.arrays import (
     ConstInt64Rows,
     ConstInt64s,
     ConstUint64Rows,
@@ -31,6 +29,8 @@ from neardup.kernels.types import (
     Int64Rows,
     Int64s,
 )
+from neardup.kernels.common.ordering import first_at_least, order_of
+from neardup.kernels.passage.segment_kernels import SegmentWindows
 
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel, trailing_zeros
-from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
+from neardup.kernels.arrays import Bytes, ConstBytes, ConstInt64s, ConstUint64s, Int, Int64s
 
 # The highest bit of each byte, set in all bytes of characters that are not ASCII.
 HIGH_BITS = np.uint64(0x8080808080808080)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
+from neardup.kernels.arrays import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 _QUOTE, _BACKSLASH, _U = 34, 92, 117
 _COMMA, _COLON, _MINUS, _POINT, _ZERO = 44, 58, 45, 46, 48

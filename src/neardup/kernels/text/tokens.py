@@ -9,6 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.arrays import (
+    ConstBytes,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int64s,
+    Uint64Rows,
+    Uint64s,
+)
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
@@ -23,15 +32,6 @@ from neardup.kernels.text.folding import (
     decode,
     first_length,
     load_eight,
-)
-from neardup.kernels.types import (
-    ConstBytes,
-    ConstInt64s,
-    ConstUint64s,
-    Int,
-    Int64s,
-    Uint64Rows,
-    Uint64s,
 )
 
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)

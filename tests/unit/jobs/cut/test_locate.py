@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.jobs.cut.passages import margins
+from neardup.jobs.cut.cut_passages import margins
 from tests.cutting import cut
 from tests.each import each_of
 

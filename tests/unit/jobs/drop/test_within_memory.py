@@ -13,7 +13,7 @@ from neardup.errors import InvalidInputError
 from neardup.files import documents as id_table
 from neardup.files.inputs import resolve_paths
 from neardup.jobs.drop import drop_documents
-from neardup.options.documents import DropOptions
+from neardup.options.document_options import DropOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 

@@ -15,9 +15,9 @@ from neardup import (
     ReadOptions,
     RunOptions,
 )
-from neardup.documents.index import DocumentHandle
+from neardup.documents.document_handle import DocumentHandle
 from neardup.errors import IndexFormatError, ReadError
-from neardup.passages.index import PassageHandle
+from neardup.passages.open_passages import PassageHandle
 from neardup.runs.runner import Runner
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, small_pieces

@@ -21,7 +21,7 @@ def texts(n: int, seed: int = 0) -> list[dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _all_get_segments(monkeypatch):
-    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 0)
+    monkeypatch.setattr("neardup.passages.open_passages.MOST_PENDING", 0)
 
 
 def test_view__of_an_index_that_was_built_anew(tmp_path):

@@ -43,7 +43,7 @@ def ids_of(found: PassageResult) -> list[str]:
 
 @pytest.mark.parametrize(("tf", "idf"), [("binary", "unary"), ("raw", "unary"), ("log", "smooth")])
 def test_add__same_bytes_for_any_workers(tmp_path, monkeypatch, tf, idf):
-    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 0)
+    monkeypatch.setattr("neardup.passages.open_passages.MOST_PENDING", 0)
     generator = random.Random(1)
     words = [f"wörd{i}" for i in range(400)]
     rows = [

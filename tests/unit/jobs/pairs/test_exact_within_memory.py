@@ -14,8 +14,8 @@ from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
 from neardup.jobs.pairs import exact
 from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
-from neardup.jobs.pairs.plan import plan_pairs
-from neardup.options.documents import PairOptions
+from neardup.jobs.pairs.pair_plan import plan_pairs
+from neardup.options.document_options import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.examples import examples

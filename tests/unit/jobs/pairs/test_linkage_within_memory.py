@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from neardup.jobs.pairs import rows
+from neardup.jobs.pairs import pair_rows
 from neardup.reading import texts as columns_of_texts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_within_memory import LARGE, SMALL, find, parts_of, texts
@@ -43,7 +43,7 @@ def written(texts, path):
 @pytest.mark.parametrize("bands", [LARGE, SMALL], ids=["large", "small"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_linkage__same_at_any_memory(texts, tmp_path, monkeypatch, bands, options, memory):
-    monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(pair_rows, "_ROWS_AT_ONCE", 50)
     monkeypatch.setattr(columns_of_texts, "_FILE_BYTES", 500)
     left = written(texts, tmp_path / "a.jsonl")
     right = written(texts[::3], tmp_path / "b.jsonl")

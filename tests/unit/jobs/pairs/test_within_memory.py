@@ -9,10 +9,10 @@ import pytest
 import neardup
 from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
-from neardup.jobs.pairs import rows
+from neardup.jobs.pairs import pair_rows
 from neardup.jobs.pairs.find_pairs import find_pairs_in_sources
-from neardup.jobs.pairs.plan import plan_pairs
-from neardup.options.documents import PairOptions
+from neardup.jobs.pairs.pair_plan import plan_pairs
+from neardup.options.document_options import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.calls import grouped
@@ -79,7 +79,7 @@ def parts_of(result):
     ],
 )
 def test_pairs__same_at_any_memory(texts, tmp_path, monkeypatch, options, memory):
-    monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(pair_rows, "_ROWS_AT_ONCE", 50)
     for right in (None, texts[::3]):
         with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
             spilled = find(texts, right, workspace, **options)

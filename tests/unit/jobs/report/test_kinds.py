@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.stages.tables import kind_of_folder, kind_of_table
+from neardup.stages.result_tables import kind_of_folder, kind_of_table
 from tests.each import each_of
 
 PLACES = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
