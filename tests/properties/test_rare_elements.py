@@ -182,7 +182,7 @@ def test_choose_survivors__a_form_filled_in_differently_is_left_to_rare_elements
     n = 3 * survivors.STEP
     sets = [{*range(30), *range(1000 + 9 * d, 1009 + 9 * d)} for d in range(n)]
     documents, measure = documents_of(sets, ones(n)), make_measure("jaccard", Fraction("0.8"))
-    with patch.object(survivors.survivors, "choose_by_prefixes") as never:
+    with patch.object(survivors.survivor_kernels, "choose_by_prefixes") as never:
         never.side_effect = RuntimeError
         with pytest.raises(RuntimeError):
             choose_survivors(documents, measure)

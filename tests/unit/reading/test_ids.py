@@ -89,7 +89,7 @@ def test_repeated_id__in_every_job(tmp_path, name):
     write(folder / "a.jsonl", [*range(2000), 7])
     message = (
         r"a\.jsonl, row 2001: id 7 was used before, in a\.jsonl, row 8; ids must differ; ids come "
-        r"from column 'id' .* name another with id_column,"
+        r"from column 'id' .* name another with read=neardup.ReadOptions\(id_column=\.\.\.\),"
     )
     with pytest.raises(InvalidInputError, match=message):
         WAYS[name](folder)
