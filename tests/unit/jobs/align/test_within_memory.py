@@ -44,9 +44,9 @@ def within(memory, block):
     """Let few tokens be a segment, and few windows a part."""
     with ExitStack() as stack:
         for name, value in (
-            ("passages.lookup._LEAST_TOKENS", 1),
-            ("passages.lookup._CHUNK", 4),
-            ("passages.lookup._WINDOWS_AT_A_TIME", 16),
+            ("passages.passage_lookup._LEAST_TOKENS", 1),
+            ("passages.passage_lookup._CHUNK", 4),
+            ("passages.passage_lookup._WINDOWS_AT_A_TIME", 16),
         ):
             stack.enter_context(patch(f"neardup.{name}", value))
         stack.enter_context(spilling(memory, block))
