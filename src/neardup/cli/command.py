@@ -124,7 +124,7 @@ class JobCommand(click.Command):
             heading = _LAST_HEADING
             if entry is not None:
                 heading = "Required" if entry.is_required else entry.heading or heading
-                record = (_brief_spelling(entry), entry.help) if is_brief else record
+                record = (_brief_spelling(entry), _brief_text(entry)) if is_brief else record
             if record is not None:
                 sections[heading].append(record)
         return {heading: records for heading, records in sections.items() if records}
@@ -280,6 +280,12 @@ def _brief_spelling(entry: Option) -> str:
     if isinstance(entry.kind, Location):
         word = "PATH"
     return f"{names} {entry.metavar or word}"
+
+
+def _brief_text(entry: Option) -> str:
+    """Return an option's help with its default."""
+    default = entry.shown_default.partition(";")[0]
+    return f"{entry.help} [{default}]" if default else entry.help
 
 
 def _type_of(kind: Kind) -> Any:
