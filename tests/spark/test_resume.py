@@ -166,7 +166,7 @@ def test_half_written_task(run, tmp_path, expected):
     path.rename(left)
     done, said = go_on(run, tmp_path)
     assert path.name in done
-    assert "run that was stopped: 1 task is done" in said
+    assert "a stopped run: 1 task is done" in said
     assert answer_in(tmp_path / "out") == expected
 
 
@@ -279,7 +279,7 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     capsys.readouterr()
     assert neardup.cli.run(words) == 0
     said = capsys.readouterr().err
-    assert f"was stopped: {n_read} task" in said
+    assert f"a stopped run: {n_read} task" in said
     assert list((tmp_path / "out").iterdir())
     (tmp_path / "spark").mkdir()
     (tmp_path / "out").rename(tmp_path / "spark/out")
