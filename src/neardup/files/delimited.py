@@ -409,7 +409,8 @@ class _DelimitedBlock(TableBlock):
             # Together they may be too long for 32-bit offsets.
             values = one_array(column).cast(pa.large_string())
             data = _bytes_of(values)
-            if len(parts) and not any(each.encode() in data for each in f'"\r\n{self._delimiter}'):
+            is_plain = not any(each.encode() in data for each in f'"\r\n{self._delimiter}')
+            if is_plain and self._table.num_columns > 1:
                 parts += [values, delimiter]
                 continue
             special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')
@@ -431,6 +432,7 @@ class _DelimitedBlock(TableBlock):
 
 
 def _bytes_of(values: pa.Array) -> bytes:
+    """Return strings without anything between them."""
     texts = Texts.from_arrow(values)
     written: bytes = texts.data[texts.offsets[0] : texts.offsets[-1]].tobytes()
     return written
