@@ -42,7 +42,7 @@ from neardup.files.streams import (
     file_size,
     read_blocks,
 )
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Uint32s
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
@@ -55,6 +55,8 @@ MAX_ROW_BYTES = 1 << 30
 
 _NEWLINE, _RETURN = 10, 13
 _SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+
+_NO_ENDS: Uint32s = np.empty(0, np.uint32)
 
 # Shorter slices on average are copied together before they are written.
 _LEAST_SLICE = 1 << 10
@@ -201,6 +203,20 @@ class Cut:
     count: int
     consumed: int
 
+    @classmethod
+    def of_ends(cls, ends: Uint32s) -> Cut:
+        """Return adjacent rows from their ends."""
+        n, stops = len(ends), ends.astype(np.int64)
+        starts: Int64s = np.append(0, stops)
+        return cls(starts[:-1], stops, np.arange(n), n, int(starts[-1]))
+
+    @property
+    def has_adjacent_rows(self) -> bool:
+        """Whether the rows and their numbers follow from the ends."""
+        starts = np.append(0, self.ends)
+        is_whole = (self.count, self.consumed) == (len(self.ends), starts[-1])
+        return is_whole and bool((self.starts == starts[:-1]).all())
+
 
 Cutter = Callable[[bytes | memoryview, bool], Cut]
 """Finds the complete rows of a piece that starts between two rows.
@@ -329,8 +345,14 @@ class RawSource(Source):
         self.size = file_size(location)
         self._encoding = encoding
         self.block_bytes = block_bytes
-        # Of the file, when it was read to its end.
+        # Of a local file, when it was read to its end; and, of adjacent rows, the ends in each
+        # piece, which later passes need not find again.
         self._version: tuple[int, int] | None = None
+        self._ends: list[Uint32s] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the ends of rows, 4 bytes per row."""
+        return {**vars(self), "_ends": None}
 
     @abstractmethod
     def _cutter(self) -> Cutter:
@@ -373,6 +395,9 @@ class RawSource(Source):
                 )
                 raise InvalidInputError(message, path=self.location)
             cutter = self._cutter()
+            known = None if self._ends is None else iter(self._ends)
+            ends: list[Uint32s] = []
+            are_adjacent = True
             rest, number = self._start(stream), 1
             final = False
             while not final:
@@ -385,7 +410,15 @@ class RawSource(Source):
                 n_read = stream.read_into(room[len(rest) :])
                 final = n_read < wanted
                 data = room[: len(rest) + n_read]
-                cut = cutter(data, final)
+                if known is None:
+                    cut = cutter(data, final)
+                    are_adjacent = are_adjacent and cut.has_adjacent_rows
+                    if are_adjacent:
+                        ends.append(cut.ends.astype(np.uint32))
+                else:
+                    cut = Cut.of_ends(next(known, _NO_ENDS))
+                    if cut.consumed > len(data):
+                        raise file_has_changed(self.name)
                 if len(cut.starts):
                     block = self._block(RawRows(data, cut.starts, cut.ends, cut.numbers + number))
                     block.end = stream.position
@@ -394,6 +427,8 @@ class RawSource(Source):
                 rest = bytes(data[cut.consumed :])
                 self._check_length(len(rest), number)
             self._version = stream.version
+            if known is None and are_adjacent and self._version is not None:
+                self._ends = ends
 
     def _check_length(self, n_bytes: int, number: int) -> None:
         """Raise if so many bytes belong to one row."""

@@ -40,7 +40,7 @@ _GZIP_LEVEL = 6
 _PIECE_BYTES = {"gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
 
 # Bytes that go to a local file together.
-_BUFFER_BYTES = 1 << 16
+_BUFFER_BYTES = 1 << 20
 
 
 def compression_of(name: str) -> str | None:
