@@ -351,7 +351,7 @@ class RawSource(Source):
         self._ends: list[Uint32s] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle without the ends of rows, 4 bytes per row."""
+        """Pickle and copy without the ends of rows, 4 bytes per row."""
         return {**vars(self), "_ends": None}
 
     @abstractmethod
