@@ -26,6 +26,9 @@ _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 # A table of at most this size, which the cache nearby has room for, stays three quarters empty.
 _ROOMY = 2**14
 
+# Shingles whose bits are set together.
+_CHUNK = np.uint64(256)
+
 # Words between two looks at whether the threshold is out of reach.
 _STRETCH = 8
 
@@ -74,6 +77,7 @@ def fill_filters(
     document fills a half at most. ``sizes`` receives the numbers of distinct shingles.
     """
     sets_bits = _sets_bits(measure)
+    waiting = np.empty(_CHUNK, np.uint64)
     for d in range(offsets.shape[0] - 1):
         start = np.uint64(offsets[d])
         bit_mask = np.uint64(64 * (offsets[d + 1] - offsets[d]) - 1)
@@ -83,20 +87,33 @@ def fill_filters(
             width *= 2
         seen[:width] = _0
         place_mask = np.uint64(width - 1)
-        size, has_zero = np.int64(0), False
-        for i in range(np.uint64(shingle_offsets[d]), np.uint64(shingle_offsets[d + 1])):
-            shingle = shingles[i]
-            place = shingle & place_mask
-            while seen[place] != shingle and seen[place] != _0:
-                place = (place + _1) & place_mask
-            # An empty place is 0, and so is one shingle.
-            if seen[place] == shingle and (shingle != _0 or has_zero):
-                continue
-            has_zero |= shingle == _0
-            seen[place] = shingle
-            size += 1
-            word, bit = start + ((shingle & bit_mask) >> _6), _1 << (shingle & _63)
-            words[word] = words[word] | bit if sets_bits else words[word] ^ bit
+        size, has_zero = n_shingles, False
+        end = np.uint64(shingle_offsets[d + 1])
+        for first in range(np.uint64(shingle_offsets[d]), end, _CHUNK):
+            # All shingles first, as if none were repeated; a shingle whose place is taken waits.
+            # Processors cannot predict a branch at each shingle.
+            n_waiting = _0
+            for i in range(first, min(first + _CHUNK, end)):
+                shingle = shingles[i]
+                found = seen[shingle & place_mask]
+                # An empty place is 0, and so is one shingle.
+                seen[shingle & place_mask] = shingle if found == _0 else found
+                waiting[n_waiting] = shingle
+                n_waiting += np.uint64((found != _0) | (shingle == _0))
+                word, bit = start + ((shingle & bit_mask) >> _6), _1 << (shingle & _63)
+                words[word] = words[word] | bit if sets_bits else words[word] ^ bit
+            for k in range(n_waiting):
+                shingle = waiting[k]
+                place = shingle & place_mask
+                while seen[place] != shingle and seen[place] != _0:
+                    place = (place + _1) & place_mask
+                is_repeat = seen[place] == shingle and (shingle != _0 or has_zero)
+                has_zero |= shingle == _0
+                seen[place] = shingle
+                if is_repeat:
+                    size -= 1
+                    if not sets_bits:
+                        words[start + ((shingle & bit_mask) >> _6)] ^= _1 << (shingle & _63)
         sizes[d] = size
 
 

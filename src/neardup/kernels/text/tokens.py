@@ -36,9 +36,12 @@ from neardup.kernels.text.folding import (
 
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 _0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.uint64(8)
-_29, _32, _53, _56, _64 = (np.uint64(k) for k in (29, 32, 53, 56, 64))
+_29, _32, _53, _56, _63, _64 = (np.uint64(k) for k in (29, 32, 53, 56, 63, 64))
 # Multiplied by it, the lowest bits of eight bytes come together in the highest byte.
 _GATHER = np.uint64(0x0102040810204080)
+
+# Tokens of eight bytes or more that are hashed together.
+_LONGS = 256
 
 LENGTH_AND_BYTES = np.uint64(0x0FFFFFFFFFFFFFFF)
 # Odd 64-bit multipliers, taken from L'Ecuyer's and Vigna's generators; any without pattern do.
@@ -61,6 +64,30 @@ def _zeros_of_64(data: ConstBytes, i: np.uint64) -> np.uint64:
     return bits
 
 
+@helper
+def _finish_hashes(
+    folded: ConstBytes,
+    longs: Uint64Rows,
+    n_longs: np.uint64,
+    hashes: Uint64s,
+    first: np.uint64,
+    stop: np.uint64,
+) -> None:
+    """Mix hashes, and go on with tokens of eight bytes or more."""
+    # A loop of its own, of which LLVM makes vector code.
+    for k in range(first, stop):
+        hashes[k] = mix64(hashes[k])
+    for j in range(n_longs):
+        k, start, end = longs[j, 0], longs[j, 1] + _8, longs[j, 2]
+        h = hashes[k]
+        while end - start >= _8:
+            h = mix64(h ^ load_eight(folded, start))
+            start += _8
+        n_bits = (end - start) << _3
+        last = load_eight(folded, start) & ((_1 << n_bits) - _1)
+        hashes[k] = mix64(h ^ last ^ (n_bits << _53))
+
+
 @kernel
 def hash_tokens(
     folded: ConstBytes, folded_offsets: ConstInt64s, hashes: Uint64s, token_offsets: Int64s
@@ -74,9 +101,11 @@ def hash_tokens(
     ``folded`` are the folded texts with at least 72 bytes to spare. ``hashes`` takes one value
     more than there are tokens, and ``token_offsets`` (n + 1) delimits texts.
     """
-    count = _0
+    longs = np.empty((_LONGS + 8, 3), np.uint64)
+    count, n_longs = _0, _0
     for doc in range(folded_offsets.shape[0] - 1):
         token_offsets[doc] = np.int64(count)
+        first = count
         i, stop = np.uint64(folded_offsets[doc]), np.uint64(folded_offsets[doc + 1])
         start = i
         while i < stop:
@@ -86,21 +115,20 @@ def hash_tokens(
             while ends != _0:
                 end = i + np.uint64(trailing_zeros(ends))
                 ends &= ends - _1
-                is_token = np.uint64(end > start)
-                h = GOLDEN
-                while end - start >= _8:
-                    h = mix64(h ^ load_eight(folded, start))
-                    start += _8
-                n_bits = (end - start) << _3
-                last = load_eight(folded, start) & ((_1 << n_bits) - _1)
-                hashes[count] = h ^ last ^ (n_bits << _53)
-                # The hash of nothing, between two separators, is written over.
-                count += is_token
+                # Written in any case and kept or written over, as the hash of nothing between two
+                # separators is: processors cannot predict a branch at each token.
+                length = end - start
+                longs[n_longs, 0], longs[n_longs, 1], longs[n_longs, 2] = count, start, end
+                n_longs += np.uint64(length >= _8)
+                beyond = (_64 - (min(length, _8) << _3)) & _63
+                word = (load_eight(folded, start) << beyond) >> beyond
+                hashes[count] = GOLDEN ^ word ^ (length << _56 if length < _8 else _0)
+                count += np.uint64(length > _0)
                 start = end + _1
             i += _64
-        # A loop of its own, of which LLVM makes vector code.
-        for k in range(np.uint64(token_offsets[doc]), count):
-            hashes[k] = mix64(hashes[k])
+            if i >= stop or n_longs >= np.uint64(_LONGS):
+                _finish_hashes(folded, longs, n_longs, hashes, first, count)
+                first, n_longs = count, _0
     token_offsets[folded_offsets.shape[0] - 1] = np.int64(count)
 
 
