@@ -73,6 +73,13 @@ IN_WORDS = {
 }
 
 
+def test_hash_tokens__many_long_tokens():
+    """More than are hashed together, in one text and in those next to it."""
+    words = [f"{'long' * (k % 7 + 1)}{k}" for k in range(700)]
+    strings = [" ".join(words), "", " ".join(words[:3] * 200), "short words", words[-1]]
+    assert kernel_tokens(strings) == oracle_tokens(strings)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_hash_tokens__runs_of_every_class(n):
     strings = ["".join(run) for run in product(IN_WORDS.values(), repeat=n)]
