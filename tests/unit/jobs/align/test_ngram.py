@@ -65,7 +65,7 @@ def test_places__of_whole_characters(ngram, options, text, query, expected):
 
 
 def test_min_tokens__below_ngram(tmp_path):
-    message = r"^min_tokens must be at least ngram, got 4 and 5: a passage of fewer tokens has no"
+    message = "^min_tokens.*ngram.*4 and 5"
     with pytest.raises(InvalidParameterError, match=message) as caught:
         PassageIndex.create(tmp_path / "index", min_tokens=4, text=neardup.TextOptions(ngram=5))
     assert caught.value.parameters == ("min_tokens", "ngram")
@@ -79,7 +79,7 @@ def test_align__with_an_index(index, ngram):
     """Its ngram holds, by which shuffled words are alike or not; another one is refused."""
     summary = neardup.align([TEXT], index).summary
     assert (summary["min_tokens"], summary["passages"]) == (4, 2 if ngram == 1 else 1)
-    with pytest.raises(InvalidParameterError, match=r"^ngram has no effect with an index"):
+    with pytest.raises(InvalidParameterError, match=r"^ngram.*index"):
         neardup.align([TEXT], index, text=neardup.TextOptions(ngram=ngram))
 
 

@@ -9,9 +9,9 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 
 
 def test_compare__bad_texts():
-    with pytest.raises(InvalidInputError, match=r"^b: expected a text, got bytes$"):
+    with pytest.raises(InvalidInputError, match=r"^b: .*bytes"):
         neardup.compare("a", b"b")
-    with pytest.raises(InvalidInputError, match=r"^a: .* half of a surrogate pair at character 2;"):
+    with pytest.raises(InvalidInputError, match=r"^a: .*surrogate.*2"):
         neardup.compare("a\ud800", "b")
 
 
@@ -25,5 +25,5 @@ def test_compare__function_as_tokenizer():
     )
     assert by_function.passages == named.passages
     assert [(found.a, found.b) for found in named.passages] == [((0, 5), (2, 7))]
-    with pytest.raises(InvalidParameterError, match=r"let it return \(token, start, stop\)"):
+    with pytest.raises(InvalidParameterError, match=r"\(token, start, stop\)"):
         neardup.compare("a", "b", text=neardup.TextOptions(tokenizer=str.encode))

@@ -31,9 +31,9 @@ def test_cut__whole_tokens(ngram):
 
 
 def test_cut__ngram_above_min_tokens():
-    with pytest.raises(InvalidParameterError, match=r"^min_tokens must be at least ngram, got 4"):
+    with pytest.raises(InvalidParameterError, match=r"^min_tokens.*ngram.*4"):
         neardup.cut([SHARED], min_tokens=4, text=neardup.TextOptions(ngram=5))
-    with pytest.raises(InvalidParameterError, match=r"^ngram has no effect with exact"):
+    with pytest.raises(InvalidParameterError, match=r"^ngram.*exact"):
         neardup.cut([SHARED], exact=True, text=neardup.TextOptions(ngram=2))
 
 

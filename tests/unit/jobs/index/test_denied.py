@@ -71,7 +71,7 @@ def test_deny__with_what_had_gone_for_it(index):
     removal = index.remove(["d3"], deny=True)
     assert removal.orphans["id"].to_pylist() == ["near"]
     assert removal.n_denied == 2
-    with pytest.raises(DeniedError, match="'again' has the same tokens as 'near', which was") as e:
+    with pytest.raises(DeniedError, match=r"'again'.*'near'") as e:
         index.insert("again", near)
     assert e.value.denied_id == "near"
     # What went for one that stays is free to come.
@@ -82,8 +82,7 @@ def test_deny__with_what_had_gone_for_it(index):
 def test_deny__refused_insertions(index):
     index.remove(["d0", "d1"], deny=True)
     for insert in (index.insert, index.insert_if_new):
-        refused = "'x' has the same tokens as 'd0', which was .* denied; it is not inserted$"
-        with pytest.raises(DeniedError, match=refused):
+        with pytest.raises(DeniedError, match=r"'x'.*'d0'"):
             insert("x", text_of(0))
         insert(f"free {insert.__name__}", text_of(30 if insert == index.insert else 31))
     # The lock is not held by what was refused.
@@ -174,14 +173,14 @@ def test_deny__an_equal_text_is_denied_beside_a_copy_that_is_there(with_copies, 
 def test_deny__dedup_of_all_texts_is_refused(index):
     index.remove(["d0"], deny=True)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 5}):
-        with pytest.raises(InvalidParameterError, match="an index with denied documents, which"):
+        with pytest.raises(InvalidParameterError, match="denied"):
             neardup.deduplicate(ROWS, **grouped(id_column="id", against=index.folder, **option))
 
 
 def test_deny__is_refused_of_passages(tmp_path):
     index = PassageIndex.create(tmp_path / "idx", min_tokens=5)
     index.add(ROWS, read=neardup.ReadOptions(id_column="id"))
-    with pytest.raises(InvalidParameterError, match="deny has no effect in an index of passages"):
+    with pytest.raises(InvalidParameterError, match=r"^deny.*passages"):
         index.remove(["d0"], deny=True)
     assert "d0" in index
 

@@ -61,7 +61,7 @@ def test_add__a_number_is_the_same_id_in_text(new, tmp_path):
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     files[0].write_text('{"id": 1, "text": "a cat"}\n')
     files[1].write_text('{"id": "1", "text": "a dog"}\n')
-    with pytest.raises(InvalidInputError, match=r"id '1' was used before, in .*a\.jsonl, row 1"):
+    with pytest.raises(InvalidInputError, match=r"'1'.*a\.jsonl, row 1"):
         index.add(files)
     assert len(index) == 0
 
@@ -98,7 +98,7 @@ def test_query__limit_and_threshold(new):
     assert [match.id for match in index.query(TEXTS[0])] == ["d0", "d4", "d1"]
     assert [match.id for match in index.query(TEXTS[0], limit=2)] == ["d0", "d4"]
     assert [match.id for match in index.query(TEXTS[0], threshold=1)] == ["d0", "d4"]
-    with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.5, for which"):
+    with pytest.raises(InvalidParameterError, match=r"threshold.*0\.5"):
         index.query(TEXTS[0], threshold="0.49")
     assert index.query("") == index.query("...") == []
     assert "d2" in index
@@ -137,7 +137,7 @@ def test_ids__are_compared_as_text(new):
     index.insert(1, "a b")
     for identifier in (1, "1", np.int32(1)):
         assert identifier in index
-        with pytest.raises(InvalidInputError, match="is in the index already; ids must differ"):
+        with pytest.raises(InvalidInputError, match=rf"\b{identifier}\b.*already"):
             index.insert(identifier, "c d")
     assert "01" not in index
     index.commit()
@@ -153,9 +153,9 @@ def test_ids__of_other_kinds(new, bad):
     """They are refused when they come, and do not stay in the way of a commit."""
     index = fill(new())
     for act in (index.insert, index.insert_if_new):
-        with pytest.raises(InvalidInputError, match="an id must be a string"):
+        with pytest.raises(InvalidInputError, match=r"\bid\b"):
             act(bad, TEXTS[0])
-    with pytest.raises(InvalidInputError, match="an id must be a string"):
+    with pytest.raises(InvalidInputError, match=r"\bid\b"):
         index.get(bad)
     assert index.commit() == len(TEXTS)
 
@@ -163,12 +163,12 @@ def test_ids__of_other_kinds(new, bad):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"text": "\ud800"}, "a text must be a string of valid characters"),
-        ({"text": "z", "c": object()}, "column 'c' cannot have this value"),
-        ({"text": "z", "c": 2**70}, "column 'c' cannot have this value"),
-        ({"text": "x", "other": 1}, "the index keeps no column 'other'; it keeps c"),
-        ({"text": 5}, "text must be a string, got int"),
-        ({"text": None}, "text must be a string, got NoneType"),
+        ({"text": "\ud800"}, "text.*valid"),
+        ({"text": "z", "c": object()}, "column 'c'"),
+        ({"text": "z", "c": 2**70}, "column 'c'"),
+        ({"text": "x", "other": 1}, r"column 'other'.*\bc\b"),
+        ({"text": 5}, "text.*int"),
+        ({"text": None}, "text.*NoneType"),
     ],
 )
 def test_insert__refuses_and_goes_on(new, arguments, words):
@@ -219,7 +219,7 @@ def test_insertion__of_nothing_lets_go_of_the_lock(new):
     """Nobody would ask for a commit of nothing."""
     index = new()
     index.add([{"id": "a", "text": "the cat sat"}])
-    with pytest.raises(InvalidInputError, match="id 'a' is in the index already"):
+    with pytest.raises(InvalidInputError, match=r"'a'.*already"):
         index.insert("a", "the dog sat")
     assert index.insert_if_new("a", "the cat sat") == "a"
     other = DocumentIndex.open(index.folder)
@@ -251,24 +251,24 @@ def test_commit__others_see_it_at_once(new, monkeypatch):
 
 
 def test_index__of_a_path():
-    with pytest.raises(TypeError, match=r"call DocumentIndex\.open\(folder\)"):
+    with pytest.raises(TypeError, match=r"DocumentIndex\.open"):
         DocumentIndex("folder")
-    with pytest.raises(TypeError, match=r"PassageIndex\.create\(folder\)"):
+    with pytest.raises(TypeError, match=r"PassageIndex\.create"):
         PassageIndex("folder")
 
 
 def test_open__what_is_no_index_of_documents(tmp_path):
     documents = DocumentIndex.create(tmp_path / "documents", **grouped(**OPTIONS))
     passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
-    with pytest.raises(IndexFormatError, match="this is an index of passages, not of documents"):
+    with pytest.raises(IndexFormatError, match=r"of passages.*documents"):
         DocumentIndex.open(passages.folder)
-    with pytest.raises(IndexFormatError, match="this is an index of documents, not of passages"):
+    with pytest.raises(IndexFormatError, match=r"of documents.*passages"):
         PassageIndex.open(documents.folder)
-    with pytest.raises(ReadError, match="folder not found"):
+    with pytest.raises(ReadError, match="not found"):
         DocumentIndex.open(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match=r"this folder has no index\.sqlite"):
+    with pytest.raises(ReadError, match=r"no index\.sqlite"):
         DocumentIndex.open(tmp_path / "empty")
     for handle in (DocumentHandle(passages.folder), PassageHandle(documents.folder)):
-        with pytest.raises(IndexFormatError, match="this is an index of"):
+        with pytest.raises(IndexFormatError, match="index of"):
             handle.remove(["a"], Runner(1))

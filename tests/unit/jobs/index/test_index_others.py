@@ -64,17 +64,16 @@ def test_insert__waits_for_the_lock(index):
     other.commit()
     index.insert("c", "six seven")
     hasty = DocumentIndex.open(index.folder, timeout=0.05)
-    words = "by this process, since .*, and was for the 0.05 seconds of timeout; wait until"
     for act in (
         lambda: hasty.insert_if_new("d", "eight"),
         lambda: hasty.add([{"id": "d", "text": "eight"}]),
         lambda: hasty.remove(["a"]),
         hasty.compact,
     ):
-        with pytest.raises(IndexLockedError, match=words):
+        with pytest.raises(IndexLockedError, match=r"this process, since .*\b0\.05\b"):
             act()
     at_once = DocumentIndex.open(index.folder, timeout=0)
-    with pytest.raises(IndexLockedError, match=r"by this process, since [^,]*; wait until"):
+    with pytest.raises(IndexLockedError, match=r"this process, since [^,]*;"):
         at_once.insert("d", "eight")
     index.commit()
     hasty.insert("d", "eight")

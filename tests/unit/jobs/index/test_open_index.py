@@ -58,10 +58,7 @@ def test_view__of_the_same_files_under_another_scheme(tmp_path):
 
 
 def test_create__refuses_a_function_before_it_writes(tmp_path):
-    message = (
-        r"^tokenizer must be one of words, .* or a tokenizer\.json file for an index on disk, got "
-        r"the function .*str\.split, .*; align takes functions$"
-    )
+    message = r"^tokenizer.*\bwords\b.*tokenizer\.json.*str\.split.*align"
     with pytest.raises(InvalidParameterError, match=message) as caught:
         PassageIndex.create(tmp_path / "index", text=TextOptions(tokenizer=str.split))
     assert caught.value.parameters == ("tokenizer",)

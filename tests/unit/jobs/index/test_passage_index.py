@@ -89,7 +89,7 @@ def change_manifest(index: PassageIndex, change) -> None:
 def test_open__newer_format(index):
     with contextlib.closing(sqlite3.connect(index.folder / "index.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 7"):
+    with pytest.raises(IndexFormatError, match=r"format 99.* 7\b"):
         PassageIndex.open(index.folder)
 
 
@@ -99,7 +99,7 @@ def test_open__newer_format(index):
 def test_open__other_scheme(index, field, value):
     change_manifest(index, lambda m: {"scheme": {**m.scheme, field: value}})
     for use in (index.compact, lambda: PassageIndex.open(index.folder), lambda: index.add(["a"])):
-        with pytest.raises(SketchMismatchError, match=f"{field} {value!r} and ") as caught:
+        with pytest.raises(SketchMismatchError, match=f"{field} {value!r}") as caught:
             use()
         assert list(caught.value.differences) == [field]
 
@@ -107,24 +107,24 @@ def test_open__other_scheme(index, field, value):
 def test_remove__unknown_ids(index):
     before = tree(index.folder)
     for ids, message in (
-        (["lake", "bog"], "no document 'bog'; nothing was removed"),
-        (["lake", "a", "b"], "no document 'a' and 1 more; nothing"),
-        (["c", "a", "b"], "no document 'a' and 2 more; nothing"),
+        (["lake", "bog"], "'bog'"),
+        (["lake", "a", "b"], "'a' and 1 more"),
+        (["c", "a", "b"], "'a' and 2 more"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             index.remove(ids)
         assert tree(index.folder) == before
     for wrong, message in (
-        ("lake", r"got 'lake'; write \['lake'\]"),
-        (7, r"got 7; write \[7\]"),
-        (None, "got NoneType"),
+        ("lake", r"'lake'.*\['lake'\]"),
+        (7, r" 7.*\[7\]"),
+        (None, "NoneType"),
     ):
-        with pytest.raises(InvalidParameterError, match=rf"^ids must be a list of ids, {message}$"):
+        with pytest.raises(InvalidParameterError, match=f"^ids.*{message}"):
             index.remove(wrong)
     assert index.remove([]).n_removed == 0
     assert tree(index.folder) == before
     assert index.remove(["lake", "lake"]).n_removed == 1
-    with pytest.raises(InvalidInputError, match="no document 'lake'"):
+    with pytest.raises(InvalidInputError, match="'lake'"):
         index.remove(["lake"])
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
 

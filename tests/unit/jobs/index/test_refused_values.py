@@ -72,7 +72,7 @@ def test_refused__with_the_place_and_in_the_way_of_nothing(index):
             with pytest.raises(InvalidInputError) as caught:
                 act("bad", "p q", c=bad)
             message = str(caught.value)
-            assert message.startswith("document 'bad': column 'c' cannot have this value: ")
+            assert message.startswith("document 'bad': column 'c' ")
             assert "\n" not in message
             assert len(message) < 300
     index.insert("after", "z", c=2)

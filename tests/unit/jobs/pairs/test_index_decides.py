@@ -85,14 +85,14 @@ def test_index_decides__a_join_finds_what_a_look_up_finds(index):
 @each_of(
     "options, message",
     [
-        ({"measure": "cosine"}, "the index was made with measure jaccard, got cosine"),
-        ({"measure": "overlap", "threshold": 3}, "made with measure jaccard, got overlap"),
-        ({"threshold": 0.4, "method": "exact"}, "threshold must be at least 0.5"),
-        ({"ngram": 3, "one_to_one": True}, "the index was made with ngram 2, got 3"),
-        ({"casefold": True, "top": 3}, "the index was made with casefold False, got True"),
-        ({"tokenizer": "characters"}, "tokenizer 'words' and 'characters'"),
-        ({"tokenizer": "characters", "method": "exact"}, "tokenizer 'words' and 'characters'"),
-        ({"preset": "titles", "method": "exact"}, "preset has no effect with an index"),
+        ({"measure": "cosine"}, "measure jaccard.*cosine"),
+        ({"measure": "overlap", "threshold": 3}, "measure jaccard.*overlap"),
+        ({"threshold": 0.4, "method": "exact"}, r"threshold.*0\.5"),
+        ({"ngram": 3, "one_to_one": True}, "ngram 2.*3"),
+        ({"casefold": True, "top": 3}, "casefold False.*True"),
+        ({"tokenizer": "characters"}, "tokenizer 'words'.*'characters'"),
+        ({"tokenizer": "characters", "method": "exact"}, "tokenizer 'words'.*'characters'"),
+        ({"preset": "titles", "method": "exact"}, "preset.*index"),
     ],
 )
 def test_index_decides__another_value_is_refused(tmp_path, options, message):

@@ -28,7 +28,7 @@ def test_kind_of_table(columns, kind):
 
 
 def test_kind_of_table__says_what_to_give():
-    with pytest.raises(InvalidInputError, match=r"columns: a, b\)") as caught:
+    with pytest.raises(InvalidInputError, match=r"\ba, b\b") as caught:
         kind_of_table(["a", "b"], "table.csv")
     assert caught.value.path == "table.csv"
 

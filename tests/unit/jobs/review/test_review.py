@@ -114,16 +114,16 @@ def test_review__of_estimates_and_matches(tmp_path):
 
 def test_review__refuses():
     pairs = pairs_of([0.5])
-    with pytest.raises(InvalidInputError, match="no column 'similarity'"):
+    with pytest.raises(InvalidInputError, match="'similarity'"):
         neardup.review(pairs.drop_columns("similarity"))
-    with pytest.raises(InvalidInputError, match="no column 'colour'"):
+    with pytest.raises(InvalidInputError, match="'colour'"):
         neardup.review(pairs, [{"id": "a0"}], columns="colour")
-    with pytest.raises(InvalidInputError, match="no column 'key'; name another with read="):
+    with pytest.raises(InvalidInputError, match=r"'key'.*read="):
         neardup.review(pairs, [{"id": "a0"}], read=neardup.ReadOptions(id_column="key"))
     with pytest.raises(InvalidParameterError):
         neardup.review(pairs, columns="colour")
     with pytest.raises(InvalidParameterError):
         neardup.review(pairs, read=neardup.ReadOptions(against_id_column="key"))
     passages = neardup.align(["a b c d e f g"], ["a b c d e f g"], min_tokens=5)
-    with pytest.raises(InvalidInputError, match="review takes pairs"):
+    with pytest.raises(InvalidInputError, match="pairs"):
         neardup.review(passages)

@@ -35,21 +35,21 @@ def test_estimate__limit():
         sketches = neardup.sketch(texts, kind=kind)
         for threshold in (None, 1):
             assert len(neardup.estimate(sketches, threshold=threshold, limit=6).pairs) == 6
-            with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: "):
+            with pytest.raises(ResultLimitError, match=r"\b5 pairs"):
                 neardup.estimate(sketches, threshold=threshold, limit=5)
     sketches = neardup.sketch(
         [f"{i} " + "abcdefg" * 30 for i in range(4)], kind="edit", compression=1
     )
-    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: "):
+    with pytest.raises(ResultLimitError, match=r"\b5 pairs"):
         neardup.estimate(sketches, threshold="0.5", limit=5)
-    with pytest.raises(ResultLimitError, match=r"^more than 3 pairs: 4"):
+    with pytest.raises(ResultLimitError, match=r"\b3 pairs.*4"):
         neardup.estimate(sketches, neardup.sketch(["x"], kind="edit", compression=1), limit=3)
 
 
 def test_estimate__too_many_pairs(monkeypatch):
     monkeypatch.setattr(pipeline, "MOST_PAIRS", 5)
     sketches = neardup.sketch(["one two three"] * 4)
-    with pytest.raises(InvalidParameterError, match=r"^6 pairs; give a threshold, 5 can be had"):
+    with pytest.raises(InvalidParameterError, match=r"^6 pairs.*threshold.*5"):
         neardup.estimate(sketches)
     assert len(neardup.estimate(sketches, threshold=1).pairs) == 6
     monkeypatch.setattr(pipeline, "MOST_PAIRS", 6)

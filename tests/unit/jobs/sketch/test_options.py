@@ -40,8 +40,7 @@ def test_sketch__options_of_each_kind(name, kind):
         assert sketches.scheme[name] == value
         assert sketches.scheme["kind"] == kind
         return
-    message = f"^{name} has no effect on sketches of kind {kind}; leave it out, or choose another"
-    with pytest.raises(InvalidParameterError, match=message) as caught:
+    with pytest.raises(InvalidParameterError, match=f"^{name}.*{kind}") as caught:
         neardup.sketch(["some text"], **grouped(kind=kind, **{name: value}))
     assert caught.value.parameters == (name, "kind")
 

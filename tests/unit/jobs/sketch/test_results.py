@@ -60,22 +60,16 @@ def test_sketches__summary(sketches, tmp_path):
 @each_of("call", [neardup.estimate, neardup.cluster_sketches, Sketches.read])
 @each_of("data", [["a text"], None, 5])
 def test_sketches__of_what_is_none(call, data):
-    message = (
-        "^expected sketches or the path of a file of sketches, got "
-        f"{type(data).__name__}; make sketches of it with neardup.sketch$"
-    )
+    message = rf"sketches.*\b{type(data).__name__}\b.*neardup\.sketch"
     with pytest.raises(InvalidInputError, match=message):
         call(data)
 
 
 def test_sketches__of_tables(sketches):
     table = sketches.to_arrow()
-    with pytest.raises(InvalidInputError, match=r"got Table; .* with Sketches\.from_arrow$"):
+    with pytest.raises(InvalidInputError, match=r"Table.*Sketches\.from_arrow"):
         neardup.estimate(sketches, table)
-    with pytest.raises(
-        InvalidInputError,
-        match=r"^expected an Arrow table of Sketches\.to_arrow\(\), got DataFrame; ",
-    ):
+    with pytest.raises(InvalidInputError, match=r"Sketches\.to_arrow.*DataFrame"):
         Sketches.from_arrow(pl.DataFrame(table))
     assert len(Sketches.from_arrow(table)) == len(sketches)
 

@@ -59,11 +59,11 @@ def test_estimate__containment_has_a_direction(texts):
 @each_of(
     ("kind", "options", "message"),
     [
-        ("smallest", {"measure": "containment", "threshold": 0.5}, "needs sketches of kind modulo"),
-        ("edit", {"measure": "jaccard", "threshold": 0.5}, "kind minhash or smallest or modulo,"),
-        ("modulo", {"measure": "containment"}, "^measure has no effect without threshold; "),
-        ("modulo", {"super_shingles": 2}, "^super_shingles need sketches of kind minhash or"),
-        ("minhash", {"super_shingles": 7}, "^super_shingles must lie between 1 and 6, got 7"),
+        ("smallest", {"measure": "containment", "threshold": 0.5}, "containment.*kind modulo"),
+        ("edit", {"measure": "jaccard", "threshold": 0.5}, "kind minhash.*smallest.*modulo"),
+        ("modulo", {"measure": "containment"}, "^measure.*threshold"),
+        ("modulo", {"super_shingles": 2}, "^super_shingles.*kind minhash"),
+        ("minhash", {"super_shingles": 7}, "^super_shingles.*1 and 6.*7"),
     ],
 )
 def test_estimate__refuses(kind, options, message):
