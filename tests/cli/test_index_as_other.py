@@ -78,7 +78,7 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     }
     n_new, n_other = (len(neardup.find_pairs(each, collections)) for each in named)
     assert len(expected) == n_new + n_other > 20
-    monkeypatch.setattr("neardup.jobs.pairs.against_index._FILE_BYTES", 1)
+    monkeypatch.setattr("neardup.jobs.pairs.find_pairs._FILE_BYTES", 1)
     work = here / "work"
     with spilling(100):
         found = neardup.find_pairs(named, collections, run=neardup.RunOptions(work=work))

@@ -1,20 +1,23 @@
-"""``find_pairs``: pairs of similar documents in one or two collections."""
+"""``find_pairs``: pairs of similar documents in one or two collections.
+
+The second one may be an index, in which documents are looked up instead of joined.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from logging import getLogger
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Engine
+from neardup.engine.engine import Engine, each_block
 from neardup.engine.opening import key_of, key_with_index, open_engine
-from neardup.errors import InvalidInputError, option_name
-from neardup.files.documents import keep_extracted
+from neardup.errors import InvalidInputError, InvalidParameterError, option_name
+from neardup.files.documents import choose_id_column, common_id_type, keep_extracted
 from neardup.files.inputs import Inputs, name_apart, passed_over, resolve_inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Source
@@ -27,6 +30,7 @@ from neardup.jobs.pairs.exact import (
 )
 from neardup.jobs.pairs.pair_plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.pair_rows import (
+    ROWS_SHARE,
     RUN_SCHEMA,
     FoundPart,
     PairMatches,
@@ -37,8 +41,9 @@ from neardup.jobs.pairs.pair_rows import (
     read_columns,
 )
 from neardup.kernels.bucket import survivor_kernels
-from neardup.matching.join import FilterCounts
-from neardup.matching.measures import EditThreshold
+from neardup.matching.buckets import BucketJoinCounts
+from neardup.matching.join import FilterCounts, check_limit
+from neardup.matching.measures import EditThreshold, Measure
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -63,13 +68,32 @@ from neardup.reading.sign import (
     sign_block,
     with_frequencies,
 )
-from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
+from neardup.results import NO_COLUMNS, QueryCounts, describe_ids, describe_skipped
+from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.options import hints_of_short, other_columns_of, to_be_counted, with_warning
+from neardup.stages.options import (
+    columns_of,
+    hints_of_short,
+    other_columns_of,
+    to_be_counted,
+    weights_for,
+    with_warning,
+)
 from neardup.tables import Bools, Int64s, Uint64s
 
+if TYPE_CHECKING:
+    from neardup.documents.open_documents import LookedUp, OpenDocuments
+    from neardup.documents.scheme import DocumentScheme
+    from neardup.index.open_index import SharedIndex
+
 _log = getLogger(__name__)
+
+# Options that have no effect on a lookup.
+_OF_JOINS = ("top", "max_distance", "blocking", "columns", "one_to_one")
+
+# Bytes of a file of pairs, of a lookup.
+_FILE_BYTES = 64_000_000
 
 
 def find_pairs(
@@ -201,7 +225,6 @@ class PairJob:
         self._named = against if named is None else named
         self.index = self.plan = None
         if against is not None:
-            # Index code is slow to import, and most runs have one collection.
             from neardup.documents.other import index_among, own_tokenizer
 
             tokenizer = options.tokenizer
@@ -215,9 +238,7 @@ class PairJob:
                 self.index = index
                 return
             if index is not None and not options.is_of_edits:
-                from neardup.jobs.pairs.against_index import plan_with_texts
-
-                self.plan = plan_with_texts(options, index.view(Runner(1)).scheme)
+                self.plan = _plan_with_texts(options, index.view(Runner(1)).scheme)
                 return
         self.plan = plan_pairs(options, has_other=against is not None)
 
@@ -257,11 +278,8 @@ class PairJob:
     def run(self, engine: Engine) -> PairResult:
         """Find the pairs of the collections."""
         if self.index is not None:
-            # Index code is slow to import, and most runs have none.
-            from neardup.jobs.pairs.against_index import find_pairs_in_index
-
             shared = self.index.share(self.index.view(engine.runner))
-            return find_pairs_in_index(engine, self.left, shared, self.options)
+            return _find_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
         return find_pairs_in_sources(self.left, self.right, self.plan, engine)
 
@@ -501,3 +519,129 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
     if plan.reading.minhash:
         scheme |= plan.reading.minhash.describe()
     return scheme
+
+
+# Pairs of documents and index documents, by lookup. Functions import the code of indexes, which is
+# slow to import, because most runs have one collection.
+
+
+def _plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
+    """Plan a join with an index by its scheme and threshold."""
+    from neardup.documents.scheme import check_alike
+
+    options.check_no_preset()
+    check_alike(options, scheme)
+    threshold = scheme.measure_at(options.threshold).threshold
+    options = options.but(
+        measure=scheme.measure.name,
+        threshold=threshold,
+        occurrences=scheme.shingles.occurrences,
+    )
+    plan = plan_pairs(options, has_other=True)
+    reading = replace(plan.reading, shingles=scheme.shingles)
+    if reading.weighted:
+        reading = replace(reading, weighted=scheme.weighted)
+    return replace(plan, reading=reading)
+
+
+def _plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
+    """Check options other than the threshold against an index."""
+    from neardup.documents.scheme import check_alike
+
+    options.check_left_out(_OF_JOINS, "with an index", "choose method exact", "method")
+    if options.per_document:
+        message = "per_document needs top, the number of partners, which is exact; leave it out"
+        raise InvalidParameterError(message, "per_document", "top")
+    options.check_no_other("with an index", "name files with against", "against")
+    weights_for(options, index.scheme.measure)
+    check_alike(options, index.scheme)
+    return index.scheme.measure_at(options.threshold)
+
+
+def _find_in_index(
+    engine: Engine,
+    sources: Sequence[Source],
+    shared: SharedIndex[OpenDocuments],
+    options: PairOptions,
+) -> PairResult:
+    """Find pairs of source and index documents in common buckets.
+
+    Each pair is compared exactly. Time grows with the sources and the pairs, not with the index.
+    Pairs that exceed the memory go to files.
+    """
+    from neardup.documents.open_documents import look_up_block
+
+    index, runner = shared.opened, engine.runner
+    measure = _plan_with_index(options, index)
+    columns = choose_id_column(columns_of(options), sources)
+    counts, ngram = QueryCounts(), index.scheme.shingles.ngram
+    runs = SpilledBatches("found", engine.workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
+    id_types: set[pa.DataType] = set()
+    with runner.stage("join") as note, runs:
+        look_up = partial(look_up_block, shared, columns, measure, None, options.skip_bad)
+        for found in engine.stream("join", sources, look_up, each_block):
+            counts.add(found.n_tokens, ngram, found.hits.queries, found.skipped)
+            id_types |= {found.ids.type} if len(found.ids) else set()
+            check_limit(options.limit, counts.n_results)
+            if len(found.hits):
+                run = _lookup_run(found, index)
+                runs.append(run, None, run.nbytes)
+        note(pairs=counts.n_results)
+    found_counts = BucketJoinCounts(counts.n_results, counts.n_results)
+    summary = {
+        "documents": [counts.n_queries, index.n_documents],
+        "empty_documents": counts.n_empty,
+        "short_documents": counts.n_short,
+        "tokens": counts.n_tokens,
+        **describe_ids(columns),
+        **describe_skipped(counts.skipped),
+        **describe_filtered(sources),
+        "passed_over": passed_over(sources),
+        "pairs": counts.n_results,
+        "filters": vars(found_counts),
+        "method": "minhash",
+        **_describe_lookup(index, measure),
+        **engine.describe(),
+        "seconds": runner.seconds,
+        # The options that hints would name are fixed by the index.
+        "hints": [],
+    }
+    schema = _lookup_schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
+
+    def read() -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(schema, (run.cast(schema) for run in runs))
+
+    return PairResult(read, found_counts, summary)
+
+
+def _describe_lookup(index: OpenDocuments, measure: Measure) -> dict[str, Any]:
+    scheme = index.scheme
+    return {
+        "measure": measure.name,
+        "threshold": float(measure.threshold),
+        "predicted_recall": scheme.predicted_recall(measure),
+        "bands": scheme.banding.bands,
+        "rows": scheme.banding.rows,
+        "scheme": scheme.describe(),
+        "recall": float(scheme.recall),
+    }
+
+
+def _lookup_run(found: LookedUp, index: OpenDocuments) -> pa.RecordBatch:
+    hits = found.hits
+    columns = {
+        "id_a": found.ids.take(pa.array(hits.queries)),
+        "id_b": index.ids_of(hits.documents),
+        "similarity": hits.similarities,
+    }
+    # The common weight of weighted sets is not a number of shingles.
+    if index.scheme.weighted is None:
+        columns["overlap"] = hits.overlaps
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _lookup_schema(id_type: pa.DataType, index: OpenDocuments) -> pa.Schema:
+    fields = [("id_a", id_type), ("id_b", index.id_type), ("similarity", pa.float64())]
+    if index.scheme.weighted is None:
+        fields.append(("overlap", pa.int64()))
+    return pa.schema(fields)
