@@ -78,5 +78,5 @@ def test_list_full_keys__as_many_as_numbers_of_32_bits(monkeypatch, most, n_band
     monkeypatch.setattr(buckets, "_MOST", most)
     assert len(list_full_keys(np.ones((2, n_bands), np.uint64)).sizes) == n_bands
     for shape in ((2, most + 1), (most + 1, 0)):
-        with pytest.raises(InvalidParameterError, match="distinct texts or buckets"):
+        with pytest.raises(InvalidParameterError):
             list_full_keys(np.ones(shape, np.uint64))

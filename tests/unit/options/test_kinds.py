@@ -70,7 +70,7 @@ def test_numbers__of_many_characters(kind):
     for value in LONG:
         with pytest.raises(InvalidParameterError) as caught:
             kind.checked("x", value)
-        assert re.fullmatch(r"x may have 40 characters at most, got [\d,]+", str(caught.value))
+        assert re.fullmatch(r"x [a-z ]*40 characters[a-z, ]* [\d,]+", str(caught.value))
 
 
 def test_numbers__of_many_places():
@@ -82,7 +82,7 @@ def test_numbers__of_many_places():
             with pytest.raises(InvalidParameterError):
                 exact_count("x", value)
     for value in LONG:
-        with pytest.raises(InvalidParameterError, match="x may have 40 characters at most"):
+        with pytest.raises(InvalidParameterError, match=r"x\b.* 40 characters"):
             exact_count("x", value)
     assert exact_count("x", "2147483647") == 2**31 - 1
     assert exact_fraction("x", "0." + "8" + "0" * 37) == Fraction(4, 5)

@@ -37,11 +37,11 @@ def test_options__are_checked_values():
     assert ball.but(tint="blue") == Ball(size=4, tint="blue")
     assert pickle.loads(pickle.dumps(ball)) == ball
     assert repr(ball) == "Ball(size=4)"
-    with pytest.raises(AttributeError, match="do not change: size"):
+    with pytest.raises(AttributeError, match="size"):
         ball.size = 5  # type: ignore[misc]
-    with pytest.raises(InvalidParameterError, match="size must be at least 1, got 0"):
+    with pytest.raises(InvalidParameterError, match=r"size.*1.*0"):
         ball.but(size=0)
-    with pytest.raises(InvalidParameterError, match="is_round must be True or False"):
+    with pytest.raises(InvalidParameterError, match=r"is_round.*True.*False"):
         Ball(is_round=None)
 
 
@@ -75,12 +75,12 @@ def test_given__are_those_that_are_not_the_default():
 def test_merge__takes_groups_and_names():
     given = {"text": Shape(size=4), "read": None, "tint": "blue", "is_light": None, "data": 5}
     assert merge(Ball, given) == Ball(size=4, tint="blue")
-    with pytest.raises(InvalidParameterError, match="tint of Colour has no effect here"):
+    with pytest.raises(InvalidParameterError, match=r"tint.*Colour"):
         merge(Shape, {"text": Colour(tint="blue")})
-    with pytest.raises(InvalidParameterError, match=r"read must be neardup\.ReadOptions"):
+    with pytest.raises(InvalidParameterError, match=r"read.*neardup\.ReadOptions"):
         merge(Shape, {"read": {"size": 4}})
 
 
 def test_unknown_option__is_refused():
-    with pytest.raises(TypeError, match="has no option 'speed'"):
+    with pytest.raises(TypeError, match="'speed'"):
         Ball(speed=3)

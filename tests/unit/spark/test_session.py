@@ -29,9 +29,9 @@ def make_java(folder, says: str):
     [
         ('openjdk version "17.0.15" 2025-04-15', None),
         ('openjdk version "21" 2023-09-19', None),
-        ('openjdk version "11.0.2" 2019-01-15', "is 11"),
-        ('java version "1.8.0_202"', "is 8"),
-        ("nonsense", "none is found"),
+        ('openjdk version "11.0.2" 2019-01-15', "11"),
+        ('java version "1.8.0_202"', "8"),
+        ("nonsense", "none"),
     ],
 )
 def test_check_java(tmp_path, monkeypatch, says, problem):
@@ -39,14 +39,14 @@ def test_check_java(tmp_path, monkeypatch, says, problem):
     if problem is None:
         check_java()
         return
-    with pytest.raises(EngineError, match=f"needs Java 17 or later, and .*{problem}; .*JAVA_HOME"):
+    with pytest.raises(EngineError, match=rf"Java 17\b.* {problem}\b.*JAVA_HOME"):
         check_java()
 
 
 def test_check_java__none(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EngineError, match="needs Java 17 or later, and none is found"):
+    with pytest.raises(EngineError, match=r"Java 17\b.*\bnone\b"):
         check_java()
 
 
@@ -59,13 +59,13 @@ def test_current_cluster__without_pyspark(monkeypatch):
 def test_current_cluster__spark_connect(monkeypatch):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
-    with pytest.raises(EngineError, match=r"SPARK_REMOTE is set; .*run the program on the cluster"):
+    with pytest.raises(EngineError, match="SPARK_REMOTE"):
         current_cluster()
 
 
 @pytest.mark.parametrize("found", [None, "local", object()])
 def test_cluster_of__no_session(found):
-    with pytest.raises(InvalidParameterError, match="session must be a SparkSession") as caught:
+    with pytest.raises(InvalidParameterError, match="SparkSession") as caught:
         cluster_of(found)
     assert caught.value.parameters == ("session",)
 

@@ -63,5 +63,5 @@ def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
 
 
 def test_cut_tasks__refuses_data_in_memory():
-    with pytest.raises(InvalidInputError, match="not data in memory; name paths or URLs"):
+    with pytest.raises(InvalidInputError, match="data in memory"):
         cut_tasks([resolve_inputs(["a text"])], 1)

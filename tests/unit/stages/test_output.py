@@ -97,11 +97,11 @@ def test_open_output__at_a_url(tmp_path, expected):
 
 
 def test_open_output__refusals(tmp_path):
-    with pytest.raises(ReadError, match="there is no such folder"):
+    with pytest.raises(ReadError, match="folder"):
         open_output(tmp_path / "none")
-    with pytest.raises(InvalidInputError, match="no output of `neardup dedup`: it has no summary"):
+    with pytest.raises(InvalidInputError, match="no summary"):
         open_output(tmp_path)
-    for content, reason in (("{", "no JSON"), ("{}", "is of no `neardup dedup`")):
+    for content, reason in (("{", "JSON"), ("{}", "of no")):
         (tmp_path / "summary.json").write_text(content)
         with pytest.raises(InvalidInputError, match=reason):
             open_output(tmp_path)
@@ -122,22 +122,20 @@ def test_output__changed_since(tmp_path, expected):
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
         return shutil.copytree(tmp_path / "out", tmp_path / "copy")
 
-    with pytest.raises(InvalidInputError, match=r"no document of 'a.jsonl.gz', row 2, was kept"):
+    with pytest.raises(InvalidInputError, match=r"'a\.jsonl\.gz', row 2\b.*kept"):
         open_output(copied()).texts("kept", "a.jsonl.gz", [1, 2])
-    with pytest.raises(InvalidInputError, match="no document of 'z', row 1, was removed"):
+    with pytest.raises(InvalidInputError, match=r"'z', row 1\b.*removed"):
         open_output(copied()).texts("removed", "z", np.array([1]))
     (copied() / "removed/d.parquet").unlink()
-    with pytest.raises(InvalidInputError, match=r"not complete: it has no removed/d.parquet"):
+    with pytest.raises(InvalidInputError, match=r"removed/d\.parquet"):
         open_output(tmp_path / "copy").texts("removed", "d.parquet", [8])
     (copied() / "removed.parquet").unlink()
-    with pytest.raises(InvalidInputError, match=r"not complete: it has no removed\.parquet"):
+    with pytest.raises(InvalidInputError, match=r"no removed\.parquet"):
         _ = open_output(tmp_path / "copy").removed
     (copied() / "removed/c.json").write_text('[{"text": "short"}]')
     with pytest.raises(InvalidInputError):
         open_output(tmp_path / "copy").texts("removed", "c.json", [18])
     pq.write_table(pq.read_table(copied() / "clusters.parquet")[1:], tmp_path / "c.parquet")
     (tmp_path / "c.parquet").replace(tmp_path / "copy/clusters.parquet")
-    with pytest.raises(
-        InvalidInputError, match=r"clusters\.parquet is not the table that was written"
-    ):
+    with pytest.raises(InvalidInputError, match=r"clusters\.parquet is not"):
         _ = open_output(tmp_path / "copy").documents

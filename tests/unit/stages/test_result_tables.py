@@ -50,13 +50,13 @@ def test_read_table__without_a_row(tmp_path, suffix):
 
 def test_read_table__what_is_no_number(tmp_path):
     (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity\nx,y,much\n")
-    with pytest.raises(InvalidInputError, match="'similarity' holds values that are no numbers"):
+    with pytest.raises(InvalidInputError, match=r"'similarity'.*numbers"):
         read_table(tmp_path / "pairs.csv", Runner(1))
 
 
 def test_read_table__without_an_id():
     given = pa.table({"id_a": ["x", "y"], "id_b": ["y", None], "similarity": [0.5, 0.5]})
-    with pytest.raises(InvalidInputError, match="row 2 has no 'id_b'"):
+    with pytest.raises(InvalidInputError, match=r"row 2\b.*'id_b'"):
         read_table(given, Runner(1))
 
 
@@ -66,5 +66,5 @@ def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):
     table = pa.table({"id_a": list("abcde"), "id_b": ["x", "y", "z", None, "v"]})
     pq.write_table(table, tmp_path / "pairs.parquet")
     rows, _ = open_table(tmp_path / "pairs.parquet", Runner(1))
-    with pytest.raises(InvalidInputError, match="row 4 has no 'id_b'"):
+    with pytest.raises(InvalidInputError, match=r"row 4\b.*'id_b'"):
         list(rows.batches())
