@@ -284,7 +284,7 @@ def test_estimate__of_parts_notices_an_id_that_comes_twice():
     twice = pa.concat_tables([table, table.slice(0, 1)])
     with in_parts(5, [own]) as (path,):
         pq.write_table(twice, path)
-        with pytest.raises(neardup.errors.SketchFormatError, match="an id comes twice"):
+        with pytest.raises(neardup.errors.SketchFormatError, match="twice"):
             neardup.estimate(path, threshold=0.5, run=neardup.RunOptions(memory=LEAST_MEMORY))
 
 
@@ -292,6 +292,6 @@ def test_cluster_sketches__need_memory_for_all(tmp_path):
     sketched(["a b c", "a b d"], KINDS[2]).write(tmp_path / "some.sketches.parquet")
     with (
         patch.object(job, "memory_budget", lambda _: 100),
-        pytest.raises(neardup.InvalidParameterError, match="clusters take all sketches at once"),
+        pytest.raises(neardup.InvalidParameterError, match=r"clusters.*memory"),
     ):
         neardup.cluster_sketches(tmp_path / "some.sketches.parquet", "0.3")

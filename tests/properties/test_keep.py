@@ -96,7 +96,7 @@ def test_order__by_several_keys(rows, keys, ends_with_first):
 
 @each_of("keep", ["first,longest", "max:c,first,min:c", "first,first"])
 def test_parse_keep__nothing_counts_behind_first(keep):
-    with pytest.raises(InvalidParameterError, match="put it last"):
+    with pytest.raises(InvalidParameterError, match=r"first.*last"):
         parse_keep(keep)
 
 
@@ -109,7 +109,7 @@ def test_join_order_columns__several():
     assert numbers.to_pylist() == [1, None, 0.5]
     assert letters.to_pylist() == ["a", "b", None]
     mixed = [together([pa.array([1]), pa.array(["a"])]), together([pa.array([1]), pa.array([2])])]
-    with pytest.raises(InvalidInputError, match="column 's' holds different kinds"):
+    with pytest.raises(InvalidInputError, match=r"column 's'.*kinds"):
         join_order_columns(mixed, ["n", "s"])
 
 
@@ -172,7 +172,7 @@ def test_join_order_columns__nothing_but_nulls():
 
 
 def test_join_order_columns__numbers_and_text_do_not_mix():
-    with pytest.raises(InvalidInputError, match="different kinds"):
+    with pytest.raises(InvalidInputError, match=r"column 'c'.*kinds"):
         join_order_columns([pa.array([1]), pa.array(["1"])], "c")
 
 

@@ -126,24 +126,24 @@ def test_extract__what_texts_may_be():
         neardup.extract("x", []) == neardup.extract("", ["a"]) == neardup.extract("a", [""]) == []
     )
     for wrong in ("text", 3, b"bytes"):
-        with pytest.raises(InvalidInputError, match="texts must be a list or a mapping of strings"):
+        with pytest.raises(InvalidInputError, match=r"^texts\b.*list"):
             neardup.extract("a", wrong)
     for wrong in (["a", 3], ["a", b"a"], ["\ud800"]):
-        with pytest.raises(InvalidInputError, match="texts: "):
+        with pytest.raises(InvalidInputError, match=r"^texts: "):
             neardup.extract("a", wrong)
-    with pytest.raises(InvalidInputError, match="query: expected a text, got NoneType"):
+    with pytest.raises(InvalidInputError, match=r"^query: .*NoneType"):
         neardup.extract(None, ["a"])
 
 
 def test_similarity__refuses():
     for wrong in (3, None, b"a"):
-        with pytest.raises(InvalidInputError, match="expected a text"):
+        with pytest.raises(InvalidInputError, match=f"^b: .*{type(wrong).__name__}"):
             neardup.similarity("a", wrong)
-        with pytest.raises(InvalidInputError, match="expected a text"):
+        with pytest.raises(InvalidInputError, match=f"^a: .*{type(wrong).__name__}"):
             neardup.similarity(wrong, "a", measure="edit")
-    with pytest.raises(InvalidInputError, match="b: not valid Unicode"):
+    with pytest.raises(InvalidInputError, match=r"^b: .*Unicode"):
         neardup.similarity("a", "\ud800")
-    with pytest.raises(TypeError, match=r"similarity\(\) got .* argument 'limits'"):
+    with pytest.raises(TypeError, match=r"similarity\(\).*'limits'"):
         neardup.similarity("a", "b", limits=3)
     for options in (
         {"measure": "edit", "ngram": 2},

@@ -119,7 +119,7 @@ def test_join_signatures__ties_of_128(equal):
 def test_join_signatures__limit():
     signatures = Signatures(np.zeros((4, 8), np.uint32), np.ones(4, np.int64))
     assert len(join_signatures(signatures, Fraction(1), limit=6, runner=Runner(1))) == 6
-    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
+    with pytest.raises(ResultLimitError, match=r"\b5 pairs.*at least 6"):
         join_signatures(signatures, Fraction(1), limit=5, runner=Runner(1))
 
 

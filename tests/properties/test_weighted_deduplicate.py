@@ -133,7 +133,7 @@ def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
     whole = deduplicate_sources(engine, [ChangingSource(texts, texts, n_reads)], other)
     assert whole.summary["documents_removed"] == 1
     for longer in ([texts[0] + " x y", texts[1]], [texts[0], texts[1] + " x"]):
-        with pytest.raises(neardup.ReadError, match="a text has changed since it was first read"):
+        with pytest.raises(neardup.ReadError, match="changed"):
             deduplicate_sources(engine, [ChangingSource(texts, longer, n_reads)], other)
 
 

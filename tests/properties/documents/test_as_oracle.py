@@ -73,7 +73,7 @@ class Driven:
 
     def insert(self, identifier, text):
         if identifier in self.now.ids():
-            with pytest.raises(InvalidInputError, match="is in the index already"):
+            with pytest.raises(InvalidInputError, match="already"):
                 self.index.insert(identifier, text)
             return
         self.index.insert(identifier, text)
@@ -86,7 +86,7 @@ class Driven:
         try:
             found = expected.insert_if_new(identifier, text.split(), threshold)
         except AssertionError:
-            with pytest.raises(InvalidInputError, match="is in the index already"):
+            with pytest.raises(InvalidInputError, match="already"):
                 self.index.insert_if_new(identifier, text, threshold=threshold)
             return
         assert self.index.insert_if_new(identifier, text, threshold=threshold) == found
@@ -96,7 +96,7 @@ class Driven:
         self.commit()
         rows = [{"id": name, "text": text} for name, text in new.items()]
         if any(name in self.now.ids() for name in new):
-            with pytest.raises(InvalidInputError, match="is in the index already"):
+            with pytest.raises(InvalidInputError, match="already"):
                 self.index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
             return
         self.index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
@@ -108,7 +108,7 @@ class Driven:
         self.commit()
         names = [name for name in names if name in self.now.ids()] if is_there else names
         if not set(names) <= set(self.now.ids()):
-            with pytest.raises(InvalidInputError, match="has no document"):
+            with pytest.raises(InvalidInputError, match="no document"):
                 self.index.remove(names)
             return
         gone = [" ".join(d.tokens) for d in self.now.documents if d.id in names]
