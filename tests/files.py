@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,13 @@ def decompress(path: Path) -> bytes:
             return stream.read()
     decompressors = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
     return decompressors.get(path.suffix, bytes)(data)
+
+
+def check_skipped(skipped: list[tuple[int, str]], facts: dict[int, str]) -> None:
+    """Check the rows that were skipped, and the facts in each reason."""
+    assert [row for row, _ in skipped] == list(facts)
+    for row, reason in skipped:
+        assert re.search(facts[row], reason)
 
 
 def copy_rows(

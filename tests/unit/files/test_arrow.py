@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import numpy as np
@@ -84,16 +85,16 @@ def test_batch__damaged_in_a_column_nobody_named(tmp_path, kind, new):
             writer.write_batch(table.to_batches()[0])
     with pytest.raises(InvalidInputError) as caught:
         list(ArrowSource(str(path), "a").blocks())
-    assert str(caught.value).startswith(f"{path}: batch 2, column 'other': damaged data (")
+    assert str(caught.value).startswith(f"{path}: batch 2, column 'other': damaged")
     assert "\n" not in str(caught.value)
 
 
 @each_of("kind", OTHERS)
 def test_table__damaged_in_a_column_nobody_named(kind):
     bad = table_of(broken(OTHERS[kind]))
-    with pytest.raises(InvalidInputError, match=r"the table, column 'other': damaged data"):
+    with pytest.raises(InvalidInputError, match="'other': damaged"):
         arrow_source(bad)
-    with pytest.raises(InvalidInputError, match="damaged data"):
+    with pytest.raises(InvalidInputError, match="damaged"):
         neardup.deduplicate(bad)
 
 
@@ -113,7 +114,7 @@ def not_utf8(new_type):
 def test_strings__not_utf8_in_another_column__are_a_bad_row(tmp_path, kind):
     path = written(tmp_path / "a.arrow", table_of(not_utf8(kind)), ipc.new_stream)
     [block] = ArrowSource(str(path), "a").blocks()
-    with pytest.raises(InvalidInputError, match="row 4: not valid UTF-8 at byte 1 of column 'oth"):
+    with pytest.raises(InvalidInputError, match=r"row 4: .*UTF-8 at byte 1 .*'other'"):
         block.parse(COLUMNS)
     assert [row for row, _ in block.parse(COLUMNS, skip_bad=True).skipped] == [4]
 
@@ -124,7 +125,7 @@ def test_strings__not_utf8_in_parquet__are_refused_where_they_are_read(tmp_path)
     [block] = ParquetSource(str(path), "a").blocks()
     assert not block.parse(COLUMNS).skipped
     assert len(block.to_table()) == N
-    with pytest.raises(InvalidInputError, match="row 4: not valid UTF-8 at byte 1 of column 'oth"):
+    with pytest.raises(InvalidInputError, match=r"row 4: .*UTF-8 at byte 1 .*'other'"):
         block.some_columns(["other"])
 
 
@@ -155,17 +156,13 @@ def test_parquet__rows_of_groups_are_not_those_of_the_file(tmp_path):
         try:
             ParquetSource(str(path), "a").column_names()
         except InvalidInputError as error:
-            said.append(str(error))
-    assert sorted(said) == [
-        f"{path}: says that it has 600 rows, and its row groups have 601; get an intact copy",
-        f"{path}: says that it has 601 rows, and its row groups have 600; get an intact copy",
-    ]
+            said.append(re.findall("60[01]", str(error).removeprefix(str(path))))
+    assert sorted(said) == [["600", "601"], ["601", "600"]]
 
 
 @pytest.mark.parametrize("error", [MemoryError(), pa.ArrowMemoryError("malloc of size 7 failed")])
 def test_memory__is_not_enough__names_the_file(error):
-    words = r"a\.arrow: reading it takes more memory"
-    with pytest.raises(ReadError, match=words) as caught, reading("a.arrow"):
+    with pytest.raises(ReadError, match=r"a\.arrow: .*memory") as caught, reading("a.arrow"):
         raise error
     assert "threshold" not in str(caught.value)
     assert str(error) in str(caught.value)
@@ -196,7 +193,7 @@ def test_batch__decompresses_to_more_than_memory_holds(tmp_path, new, codec):
     assert size in content
     for huge in (1 << 31, 1 << 45, (1 << 63) - 1):
         path.write_bytes(content.replace(size, struct.pack("<q", huge)))
-        with pytest.raises((InvalidInputError, ReadError), match=r"a\.arrow: (not an|reading it)"):
+        with pytest.raises((InvalidInputError, ReadError), match=r"a\.arrow: (not|reading)"):
             list(ArrowSource(str(path), "a").blocks())
 
 
@@ -208,7 +205,7 @@ def test_batch__more_rows_than_a_file_can_have(tmp_path, new):
     count, huge = struct.pack("<q", 1003), struct.pack("<q", 1 << 40)
     assert path.read_bytes().count(count) == 3
     path.write_bytes(path.read_bytes().replace(count, huge))
-    with pytest.raises(InvalidInputError, match="batch 1 takes 1,099,511,627,776 bytes"):
+    with pytest.raises(InvalidInputError, match=r"batch 1 .*1,099,511,627,776 bytes"):
         list(ArrowSource(str(path), "a").blocks())
 
 
@@ -228,7 +225,7 @@ def test_batch__lengths_that_lead_out_of_the_file(tmp_path, new):
         except (InvalidInputError, ReadError) as error:
             said.append(str(error))
     assert len(said) > 3
-    assert not [one for one in said if "takes more memory than there is" in one]
+    assert not [one for one in said if "more memory" in one]
 
 
 def test_rows__values_that_share_their_bytes(tmp_path, monkeypatch):
@@ -239,7 +236,7 @@ def test_rows__values_that_share_their_bytes(tmp_path, monkeypatch):
         source = ParquetSource(str(tmp_path / "a.parquet"), "a")
         return sum(len(block.parse(COLUMNS).text) for block in source.blocks())
 
-    with pytest.raises(InvalidInputError, match=r"takes .* bytes of memory, more than the"):
+    with pytest.raises(InvalidInputError, match="bytes of memory"):
         read()
     monkeypatch.undo()
     assert read() == 2000

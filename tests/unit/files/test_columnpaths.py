@@ -107,7 +107,7 @@ def test_some_columns__by_path(kind, name, expected, tmp_path):
 def test_no_column__lists_inner_columns(kind, tmp_path):
     [block, *_] = source_of(kind, tmp_path).blocks()
     names = "'doc.text', 'doc.id', 'meta.url', 'meta.score'"
-    with pytest.raises(InvalidInputError, match=f"no column 'url'; columns are {names}"):
+    with pytest.raises(InvalidInputError, match=f"'url'; .*{names}"):
         block.parse(ColumnNames("url"))
     for name in ("meta.urls", "doc", "doc.text.more", "tags[0]", "tags.name", "nope"):
         with pytest.raises(InvalidInputError, match=r"no column|not text"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from neardup.files.formats import file_source
 from neardup.files.problems import no_column
 from neardup.files.rows import ColumnNames
@@ -9,18 +11,16 @@ from tests.each import each_of
 def test_no_column__of_very_many():
     names = [f"c{i}" for i in range(25)]
     message = no_column("text", ColumnNames(), names)
-    assert message.startswith("no column 'text'; columns are 'c0', 'c1', ")
-    assert "'c9' and 15 more; name another" in message
-    assert message.endswith("with text_column (--text-column)")
-    assert no_column("text", ColumnNames(), []).endswith("there are no columns")
-    assert f"columns are '{'y' * 40}…'; name" in no_column("text", ColumnNames(), ["y" * 90])
+    assert re.search(
+        r"'text'; .*'c0', 'c1', .*'c9' and 15 more; .* text_column \(--text-column\)$", message
+    )
+    assert no_column("text", ColumnNames(), []).endswith("no columns")
+    assert f" '{'y' * 40}…'; " in no_column("text", ColumnNames(), ["y" * 90])
     for mark, name in ((";", ";"), ("\t", "tab")):
         message = no_column("text", ColumnNames(), [f"id{mark}text"])
-        assert message.endswith(
-            f"; if {name!r} separates fields, give delimiter {name!r} (--delimiter {name!r})"
-        )
+        assert message.endswith(f" delimiter {name!r} (--delimiter {name!r})")
     other = no_column("text", ColumnNames(text_option="other_column"), ["a"])
-    assert other.endswith("; name another with other_column (--other-column)")
+    assert other.endswith(" other_column (--other-column)")
 
 
 @each_of(

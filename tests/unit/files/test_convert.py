@@ -94,9 +94,7 @@ def test_jsonl__from_table(convert):
 
 def test_jsonl__repeated_names(make_file, convert):
     source = file_source(str(make_file("a.csv", b"a,a\n1,2\n")), "a.csv")
-    with pytest.raises(
-        InvalidInputError, match=r"same name.* rename one, or write format=.parquet."
-    ):
+    with pytest.raises(InvalidInputError, match=r"same name.*format='parquet'"):
         convert(source, "jsonl")
 
 
@@ -163,8 +161,8 @@ def test_parquet__from_json_nested_deeper(make_file, convert, name, brackets, le
     rows = [b'{"text": "b"}', nested(levels, *brackets).strip()]
     content = b"\n".join(rows) if name == "a.jsonl" else b"[" + b",".join(rows) + b"]"
     path = make_file(name, content)
-    message = f"^{re.escape(str(path))}, row 2: (column .x.: )?its values are nested deeper than 40"
-    with pytest.raises(InvalidInputError, match=message):
+    facts = f"^{re.escape(str(path))}, row 2: .*nested deeper than 40"
+    with pytest.raises(InvalidInputError, match=facts):
         convert(file_source(str(path), path.name), "parquet")
 
 
@@ -173,7 +171,7 @@ def test_rows_in_memory__nested_deeper(levels):
     value = 1
     for _ in range(levels):
         value = [value]
-    with pytest.raises(InvalidInputError, match="column 'x': its values are nested deeper than 40"):
+    with pytest.raises(InvalidInputError, match=r"'x'.*nested deeper than 40"):
         rows_source([{"text": "a"}, {"text": "b", "x": value}])
     assert rows_source([{"text": "b", "x": [[1, 2, 3]]}]).column_names() == ["text", "x"]
 
@@ -183,46 +181,45 @@ def test_jsonl__string_of_parquet_that_is_not_utf8(tmp_path, convert):
     column = pa.Array.from_buffers(pa.string(), 2, values.buffers())
     pq.write_table(pa.table({"text": ["a", "b"], "x": column}), tmp_path / "a.parquet")
     source = file_source(str(tmp_path / "a.parquet"), "a.parquet")
-    with pytest.raises(InvalidInputError, match=r"a\.parquet, row 2: 'utf-8' codec can't decode"):
+    with pytest.raises(InvalidInputError, match=r"a\.parquet, row 2: 'utf-8'"):
         convert(source, "jsonl")
 
 
 def test_parquet__column_that_it_cannot_hold(tmp_path):
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), ["x", "y"])
     table = pa.table({"text": ["a", "b"], "runs": runs})
-    with pytest.raises(InvalidInputError, match="the file cannot hold a column"):
+    with pytest.raises(InvalidInputError, match="cannot hold a column"):
         MemorySource(table).writer(LocalDestination(tmp_path))
 
 
 @each_of(
-    ("kind", "output_format", "said"),
+    ("kind", "output_format", "facts"),
     [
-        (pa.binary(), "jsonl", "column 'x' holds binary values, and JSON cannot hold binary"),
-        (pa.list_(pa.large_binary()), "jsonl", "column 'x' holds list<item: large_binary> values"),
-        (pa.struct([("y", pa.binary(3))]), "jsonl", "JSON cannot hold binary"),
-        (pa.struct([]), "parquet", "column 'x' holds nothing but empty objects, which Parquet"),
-        (pa.list_(pa.struct([])), "parquet", "nothing but empty objects"),
-        (pa.month_day_nano_interval(), "parquet", "month_day_nano_interval values, which Parquet"),
+        (pa.binary(), "jsonl", "'x' holds binary .*JSON"),
+        (pa.list_(pa.large_binary()), "jsonl", "'x' holds list<item: large_binary> .*JSON"),
+        (pa.struct([("y", pa.binary(3))]), "jsonl", "JSON.* binary"),
+        (pa.struct([]), "parquet", "'x'.*empty objects.*Parquet"),
+        (pa.list_(pa.struct([])), "parquet", "empty objects"),
+        (pa.month_day_nano_interval(), "parquet", "month_day_nano_interval .*Parquet"),
     ],
 )
-def test_check_conversion__types_before_any_work(kind, output_format, said):
+def test_check_conversion__types_before_any_work(kind, output_format, facts):
     table = pa.table({"text": ["a"], "x": pa.nulls(1).cast(kind)})
     source = MemorySource(table)
     for fine in {"same", "jsonl", "parquet"} - {output_format}:
         if not (fine == "jsonl" and kind == pa.month_day_nano_interval()):
             check_conversion([source], fine)
-    with pytest.raises(InvalidInputError, match=re.escape(said)):
+    with pytest.raises(InvalidInputError, match=facts):
         check_conversion([source], output_format)
     # A result says so before it writes.
-    with pytest.raises(InvalidInputError, match=re.escape(said)):
+    with pytest.raises(InvalidInputError, match=facts):
         neardup.deduplicate(table).write("never", format=output_format)
 
 
 def test_jsonl__dates_that_python_lacks(tmp_path):
     days = pa.array([{"d": 0}, {"d": 10**9}], pa.struct([("d", pa.date32())]))
     result = neardup.deduplicate(pa.table({"text": ["a", "b"], "day": days}))
-    said = r"^data, row 2: .*found while writing"
-    with pytest.raises(InvalidInputError, match=said) as caught:
+    with pytest.raises(InvalidInputError, match=r"^data, row 2: .*while writing") as caught:
         result.write(tmp_path / "out", format="jsonl")
     # Whatever the traceback keeps, no thread is among it.
     assert caught.tb is not None

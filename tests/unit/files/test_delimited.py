@@ -18,11 +18,7 @@ from neardup.files.rows import ColumnNames
 from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.examples import examples
-
-CP1252 = (
-    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
-    "cp1252"
-)
+from tests.files import check_skipped
 
 
 @pytest.fixture
@@ -68,18 +64,15 @@ def test_parse__order(source, cells, expected, kind):
 
 def test_parse__wrong_number_of_fields(source):
     made = source(b"text,id\na,1\nb\nc,3,x\nd,4\n")
-    message = f"{made.location}, row 2: expected 2 fields as in the header, got 1"
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+    facts = rf"^{re.escape(made.location)}, row 2: .*2 fields.* 1$"
+    with pytest.raises(InvalidInputError, match=facts):
         one_block(made).parse(ColumnNames())
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InvalidInputError, match=facts):
         one_block(made).to_table()
     rows = one_block(made).parse(ColumnNames(id="id", order="id"), skip_bad=True)
     assert rows.text.to_pylist() == ["a", None, None, "d"]
     assert rows.order.to_pylist() == [1, None, None, 4]
-    assert rows.skipped == [
-        (2, "expected 2 fields as in the header, got 1"),
-        (3, "expected 2 fields as in the header, got 3"),
-    ]
+    check_skipped(rows.skipped, {2: "2 fields.* 1$", 3: "2 fields.* 3$"})
 
 
 def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
@@ -89,16 +82,15 @@ def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
     def one_block(made):
         return next(made.blocks())
 
-    reason = "expected 2 fields as in the header, got {}"
-    message = f"{made.location}, row 2: {reason.format(3)}"
+    facts = rf"^{re.escape(made.location)}, row 2: .*2 fields.* 3$"
     for use in (one_block(made).to_table, lambda: one_block(made).parse(ColumnNames())):
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+        with pytest.raises(InvalidInputError, match=facts):
             use()
     blocks = parsed(made, ColumnNames(id="id"))
     assert [each for rows in blocks for each in rows.id.to_pylist()] == ["1", *4 * [None]]
-    misfits = [(2, reason.format(3)), (4, reason.format(3)), (5, reason.format(1))]
     skipped = [row for rows in blocks for row in rows.skipped]
-    assert [row for row in skipped if row[0] != 3] == misfits
+    misfits = {2: "2 fields.* 3$", 4: "2 fields.* 3$", 5: "2 fields.* 1$"}
+    check_skipped([row for row in skipped if row[0] != 3], misfits)
     [only_misfits] = parsed(source(b"text,id\n\xff\n\xfe\n"), ColumnNames())
     assert [number for number, _ in only_misfits.skipped] == [1, 2]
     assert capfd.readouterr() == ("", "")
@@ -107,30 +99,22 @@ def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (
-            b"te\xff,id\n",
-            f"the header row cannot be read: not valid UTF-8 at byte 3 of the row{CP1252};"
-            " expected the names of the columns",
-        ),
-        (
-            b"x" * 200_000 + b"\n",
-            "the header row cannot be read: field larger than field limit (131072);"
-            " expected the names of the columns",
-        ),
+        (b"te\xff,id\n", "header.*UTF-8 at byte 3.*encoding cp1252"),
+        (b"x" * 200_000 + b"\n", "header.*131072"),
     ],
 )
 def test_blocks__header_errors(source, tmp_path, data, reason):
     made = source(data)
     for use in (lambda: list(made.blocks()), lambda: made.writer(LocalDestination(tmp_path))):
-        with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}: {reason}')}$"):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(made.location)}: .*{reason}"):
             use()
 
 
 @pytest.mark.parametrize("size", [1, 6, 1000])
 def test_blocks__quote_not_closed(source, size):
     made = source(b'text,id\na,1\n"b,2\nc,3\n', block_bytes=size)
-    reason = "row 2: a quote that opens in this row is not closed before the end of the file; close"
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}, {reason}')} "):
+    facts = f"^{re.escape(made.location)}, row 2: .*quote.*not closed"
+    with pytest.raises(InvalidInputError, match=facts):
         list(made.blocks())
 
 
@@ -165,7 +149,7 @@ def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
         blocks = list(DelimitedSource(str(path), "a.csv").blocks())
     except InvalidInputError as error:
         # The csv module takes the end of the file for the end of the quotes.
-        assert "is not closed" in str(error)  # noqa: PT017
+        assert "not closed" in str(error)  # noqa: PT017
         return
     texts = [
         text

@@ -126,7 +126,7 @@ def test_rows__that_cannot_be_decoded(case, tmp_path):
     assert [text for _, _, text in found] == [
         None if i == bad else row["text"] for i, row in enumerate(rows)
     ]
-    with pytest.raises(InvalidInputError, match=r", row \d: not valid cp1252 at byte \d+ of"):
+    with pytest.raises(InvalidInputError, match=r", row \d: .*cp1252 at byte \d+ "):
         read(source, case)
     assert write(source, tmp_path / "out", [True] * 3).read_bytes() == content
 
@@ -135,21 +135,21 @@ def test_rows__that_cannot_be_decoded(case, tmp_path):
 def test_utf16__that_ends_within_a_character(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
     source = open_case(case, tmp_path, content[:-1], "utf-16")
-    with pytest.raises(InvalidInputError, match=r"row \d: not valid utf-16-le at byte \d+ of"):
+    with pytest.raises(InvalidInputError, match=r"row \d: .*utf-16-le at byte \d+ "):
         read(source, case)
 
 
 def test_utf16__of_lines_is_refused(tmp_path):
     (tmp_path / "a.jsonl").write_bytes('{"text": "a"}\n'.encode("utf-16"))
     source = JsonLinesSource(str(tmp_path / "a.jsonl"), "a.jsonl", encoding="utf-16")
-    with pytest.raises(InvalidInputError, match="iconv -f utf-16-le -t utf-8 FILE"):
+    with pytest.raises(InvalidInputError, match="iconv -f utf-16-le -t utf-8"):
         next(source.blocks())
 
 
 @every_case
 def test_utf16__unasked_for(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
-    with pytest.raises(InvalidInputError, match=r"read it with encoding utf-16$"):
+    with pytest.raises(InvalidInputError, match=r"encoding utf-16$"):
         read(case.open(tmp_path, content), case)
 
 
@@ -178,8 +178,7 @@ def test_conversion__is_utf8(make_file, tmp_path, encoding, name, output_format)
 
 def test_json_array__encodings_that_cannot_be_cut(make_file):
     path = str(make_file("a.json", '[{"text": "表"}]'.encode("shift_jis")))
-    message = r"a JSON array in shift_jis cannot be cut into rows.* iconv -f shift_jis -t utf-8"
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r"JSON array.* iconv -f shift_jis -t utf-8"):
         file_source(path, "a.json", InputOptions(encoding="sjis"))
     lines = str(make_file("b.json", '{"text": "表"}\n'.encode("shift_jis")))
     [block] = file_source(lines, "b.json", InputOptions(encoding="sjis")).blocks()
@@ -190,12 +189,9 @@ def test_csv__header_in_its_encoding(make_file):
     path = str(make_file("a.csv", "téxt,id\na,1\n".encode("latin-1")))
     [block] = file_source(path, "a.csv", InputOptions(encoding="latin-1")).blocks()
     assert block.parse(ColumnNames("téxt")).text.to_pylist() == ["a"]
-    with pytest.raises(
-        InvalidInputError,
-        match=r"not valid UTF-8 at byte 2 .*read it with encoding cp1252; expected",
-    ):
+    with pytest.raises(InvalidInputError, match=r"UTF-8 at byte 2 .*encoding cp1252"):
         list(file_source(path, "a.csv").blocks())
-    with pytest.raises(InvalidInputError, match=r"not valid ascii at byte 2 of the row"):
+    with pytest.raises(InvalidInputError, match="ascii at byte 2 "):
         list(file_source(path, "a.csv", InputOptions(encoding="ascii")).blocks())
 
 

@@ -48,7 +48,7 @@ def test_extracted_file__too_long_a_file_is_a_bad_row_copied_whole(
     source = source_of(make_file(name, data), block_bytes=500)
     [block] = source.blocks()
     assert len(block.raw.data) <= 2000
-    with pytest.raises(InvalidInputError, match="the file is longer than"):
+    with pytest.raises(InvalidInputError, match="file is longer"):
         block.parse(ColumnNames())
     assert read_back(write_rows(source, lambda _: True)) == data
 
@@ -58,5 +58,5 @@ def test_extracted_file__cut_refuses_before_it_reads(make_file, monkeypatch):
     make = lambda *_: source_of(path)  # noqa: E731
     monkeypatch.setattr(formats.FileFormat, "open", make)
     monkeypatch.setattr(ExtractedFileSource, "blocks", None)
-    with pytest.raises(InvalidInputError, match=r"cannot be cut out of a shout.*format='jsonl'$"):
+    with pytest.raises(InvalidInputError, match=r"shout.*format='jsonl'$"):
         neardup.cut(path)

@@ -142,7 +142,7 @@ def test_folder__with_more_text_than_a_document_has(tree, monkeypatch):
     monkeypatch.setattr("neardup.files.folders.MAX_ROW_BYTES", 20)
     alice, bob = resolve_paths(["subs"], InputOptions(document="folder"))
     assert parsed(bob).text.to_pylist() == ["subs/bob/x.txt"]
-    with pytest.raises(InvalidInputError, match=r"^subs/alice, row 1: its files have more than "):
+    with pytest.raises(InvalidInputError, match=r"^subs/alice, row 1: .*more than "):
         parsed(alice)
 
 
@@ -150,7 +150,7 @@ def test_folder__with_more_text_than_a_document_has(tree, monkeypatch):
 def test_table__in_a_folder(tree, name):
     (tree / "subs/bob" / name).write_bytes(b"")
     place = re.escape(f"subs/bob/{name}")
-    with pytest.raises(InvalidInputError, match=rf"^{place}: each of its rows is a document, and"):
+    with pytest.raises(InvalidInputError, match=f"^{place}: .*is a document"):
         documents("subs")
     # As text it is a file like any other; what is named itself is read as ever.
     if name != "d.parquet":
@@ -163,15 +163,13 @@ def test_table__in_a_folder(tree, name):
 
 def test_no_text__in_any_folder(tree):
     (tree / "none/deep").mkdir(parents=True)
-    with pytest.raises(InvalidInputError, match=r"^no file of a known format in 'none'"):
+    with pytest.raises(InvalidInputError, match=r"known format.*'none'"):
         documents("none")
 
 
 @pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])
 def test_options__that_exclude_each_other(kind):
-    with pytest.raises(
-        InvalidParameterError, match=r"^document must be line or folder, got 'page'$"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"^document .*'page'$"):
         kind(document="page")
 
 

@@ -46,10 +46,7 @@ def test_add__places_of_rows_behind_skipped_ones(index, tmp_path):
     path = tmp_path / "a.jsonl"
     lines = ['{"id": "n1", "text": 5}', '{"id": "n2", "text": "x"}', '{"id": "n2", "text": ""}']
     path.write_text("\n".join(lines))
-    message = (
-        r"^a\.jsonl, row 3: id 'n2' was used before, in a\.jsonl, row 2; ids must differ; name"
-    )
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r"^a\.jsonl, row 3: .*'n2'.* a\.jsonl, row 2"):
         index.add(path, read=ReadOptions(id_column="id", on_error="skip"))
 
 

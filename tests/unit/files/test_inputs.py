@@ -92,9 +92,7 @@ def test_resolve_paths__urls(make_file):
     assert sum(len(block) for block in source.blocks()) == 1
     with pytest.raises(ReadError, match=r"^memory://x/none\.csv: no such file$"):
         resolve_paths(["memory://x/none.csv"])
-    with pytest.raises(
-        InvalidInputError, match=r"^no file matches the pattern 'memory://x/\*\.q'$"
-    ):
+    with pytest.raises(InvalidInputError, match=r"pattern 'memory://x/\*\.q'"):
         resolve_paths(["memory://x/*.q"])
     for url in ("memory://x/*.bin", "memory://x/other.bin"):
         [source] = resolve_paths([url])
@@ -137,7 +135,7 @@ def test_resolve_paths__json_by_first_byte(make_file, data, expected):
 
 
 def test_resolve_paths__no_input():
-    with pytest.raises(InvalidInputError, match=r"^expected at least one input, got none; name a"):
+    with pytest.raises(InvalidInputError, match="at least one"):
         resolve_paths([])
 
 
@@ -268,7 +266,7 @@ def test_resolve_paths__standard_input(monkeypatch, document, name):
 
 def test_resolve_paths__two_of_one_name(make_file, monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
-    with pytest.raises(InvalidInputError, match=r"both be called 'stdin\.jsonl'; rename one"):
+    with pytest.raises(InvalidInputError, match=r"both .*'stdin\.jsonl'"):
         resolve_paths(["-", str(make_file("stdin.jsonl", LINE))])
 
 
@@ -311,23 +309,18 @@ def test_resolve_inputs__memory(data):
     "data", [5, b"text", None, {}, {"text": ["x"]}, pl.LazyFrame({"text": ["x"]})]
 )
 def test_resolve_inputs__something_else(data):
-    message = (
-        "expected a path, a list of strings or dictionaries, or an Arrow table,"
-        f" got {type(data).__name__}"
-    )
-    with pytest.raises(InvalidInputError, match=rf"^{message}$"):
+    with pytest.raises(InvalidInputError, match=f" {type(data).__name__}$"):
         resolve_inputs(data)
 
 
 def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "none").mkdir()
-    ending = re.escape(f"; a name ends in one of {KNOWN_SUFFIXES}")
-    with pytest.raises(InvalidInputError, match=rf"a known format in 'none'{ending}$"):
+    endings = re.escape(KNOWN_SUFFIXES)
+    with pytest.raises(InvalidInputError, match=rf"known format.*'none'.*{endings}$"):
         resolve_paths(["none"])
-    with pytest.raises(InvalidInputError, match=r"known format in 'n\*'; a name ends"):
+    with pytest.raises(InvalidInputError, match=rf"known format.*'n\*'.*{endings}"):
         resolve_paths(["n*"])
     (tmp_path / "none/a.md").touch()
-    more = r"; 1 file passed over: \.md 1; input_format text reads all"
-    with pytest.raises(InvalidInputError, match=rf"a known format in 'none'{ending}{more}"):
+    with pytest.raises(InvalidInputError, match=rf"'none'.*{endings}.*\.md 1.*input_format text"):
         resolve_paths(["none"])

@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.errors import InvalidInputError, in_python
+from neardup.errors import InvalidInputError
 from neardup.files import rawrows
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource, objects_to_table, parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.each import each_of
+from tests.files import check_skipped
 from tests.fuzzed_lines import trials
 
 TEXT = ColumnNames()
@@ -96,87 +97,82 @@ def test_parse__several_columns_of_the_text(odd):
     )
     rows = parse(lines + odd, ColumnNames(("b", "a")), skip_bad=True)
     assert rows.text.to_pylist()[:6] == ["2\n1", "2\n", "\n1", None, None, "\n"]
-    assert rows.skipped == [
-        (4, "columns 'b', 'a' are null"),
-        (5, "no column 'b'; columns are 'a'; name another with text_column"),
-    ]
+    check_skipped(rows.skipped, {4: "'b', 'a'.*null", 5: "'b'; .*'a'; .*text_column"})
 
 
 BAD_ROWS = [
     (
         b'{"body": "a", "id": "x"}',
-        "no column 'text'; columns are 'body', 'id'; name another with text_column",
+        "'text'; .*'body', 'id'; .*text_column",
     ),
-    (b"{}", "no column 'text'; there are no columns"),
-    (b'{"text": null, "id": "x"}', "column 'text' is null"),
-    (b'{"text": 5, "id": "x"}', "column 'text' holds a number, not text"),
-    (b'{"text": true, "id": "x"}', "column 'text' holds true or false, not text"),
-    (b'{"text": ["a"], "id": "x"}', "column 'text' holds an array, not text"),
-    (b'{"text": {}, "id": "x"}', "column 'text' holds an object, not text"),
-    (b'{"text": "a" "id"}', "not a JSON object: Expecting ',' delimiter at character 14"),
-    (b'{"text": "a"', "not a JSON object: Expecting ',' delimiter at character 13"),
-    (b'{"text": "a", "id": "x"} {"text": "b"}', "not a JSON object: Extra data at character 26"),
-    (b'[{"text": "a"}]', "not a JSON object: it is an array"),
-    (b'"text"', "not a JSON object: it is a string"),
-    (b"5", "not a JSON object: it is a number"),
-    (b"null", "not a JSON object: it is null"),
-    (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at character 12"),
+    (b"{}", "'text'; .*no columns"),
+    (b'{"text": null, "id": "x"}', "'text'.*null"),
+    (b'{"text": 5, "id": "x"}', "'text'.*number.*text"),
+    (b'{"text": true, "id": "x"}', "'text'.*true or false"),
+    (b'{"text": ["a"], "id": "x"}', "'text'.*array"),
+    (b'{"text": {}, "id": "x"}', "'text'.*object"),
+    (b'{"text": "a" "id"}', "JSON object: .*',' .*character 14"),
+    (b'{"text": "a"', "JSON object: .*',' .*character 13"),
+    (b'{"text": "a", "id": "x"} {"text": "b"}', "JSON object: .*character 26"),
+    (b'[{"text": "a"}]', "JSON object: .*array"),
+    (b'"text"', "JSON object: .*string"),
+    (b"5", "JSON object: .*number"),
+    (b"null", "JSON object: .*null"),
+    (b'{"text": "a\tb"}', "JSON object: .*character 12"),
     (
         b'{"text": "\xc3\xa4\xff", "id": "x"}',
-        "not valid UTF-8 at byte 13 of the row; if it is in cp1252, as programs for Windows write "
-        "it, or in Latin-1, read it with encoding cp1252",
+        "UTF-8 at byte 13 .*encoding cp1252",
     ),
     (
         b'{"text": "ab\\ud800", "id": "x"}',
-        "column 'text' is not valid Unicode: half of a surrogate pair at character 3",
+        "'text'.*Unicode.*character 3",
     ),
     (
         b'{"text": "a", "id": "\\udc00"}',
-        "column 'id' is not valid Unicode: half of a surrogate pair at character 1",
+        "'id'.*Unicode.*character 1",
     ),
     (
         b'{"text": "a", "date": 1}',
-        "no column 'id'; columns are 'text', 'date'; name another with id_column, or leave it out",
+        "'id'; .*'text', 'date'; .*id_column",
     ),
-    (b'{"text": "a", "id": null}', "column 'id' is null"),
-    (b'{"text": "a", "id": 1.0}', "column 'id' holds a number, not a string or a whole number"),
+    (b'{"text": "a", "id": null}', "'id'.*null"),
+    (b'{"text": "a", "id": 1.0}', "'id'.* a number,"),
     (
         b'{"text": "a", "id": true}',
-        "column 'id' holds true or false, not a string or a whole number",
+        "'id'.*true or false",
     ),
     (
         b'{"text": "a", "id": "x"}',
-        "no column 'date'; columns are 'text', 'id'; name another with keep",
+        "'date'; .*'text', 'id'; .*keep",
     ),
     (
         b'{"text": "a", "id": "x", "date": false}',
-        "column 'date' holds true or false, not a number or a string",
+        "'date'.*true or false",
     ),
     (
         b'{"text": "a", "id": "x", "date": [1]}',
-        "column 'date' holds an array, not a number or a string",
+        "'date'.*array",
     ),
     (
         b'{"text": "a", "id": "x", "date": 5}',
-        "column 'date' holds a number, the rows before hold strings",
+        "'date'.*number.*strings",
     ),
     (
         b'{"id": "x", "odd": Inf, "date": "d"}',
-        "not a JSON object: Expecting value at character 20",
+        "JSON object: .*character 20",
     ),
 ]
 GOOD = b'{"text": "good", "id": "y", "date": "2021"}\n'
 
 
-@each_of(("line", "reason"), BAD_ROWS)
-def test_parse__bad_rows(line, reason):
+@each_of(("line", "facts"), BAD_ROWS)
+def test_parse__bad_rows(line, facts):
     lines = GOOD + b"\n" + line + b"\n" + GOOD
-    with pytest.raises(InvalidInputError) as found:
+    with pytest.raises(InvalidInputError, match=rf"^a\.jsonl, row 3: .*{facts}") as caught:
         parse(lines, ALL)
-    assert in_python(found.value.in_both) == f"a.jsonl, row 3: {reason}"
     rows = parse(lines, ALL, skip_bad=True)
     expected = (["good", None, "good"], ["y", None, "y"], ["2021", None, "2021"], pa.string())
-    assert values(rows) == (*expected, [(3, reason)])
+    assert values(rows) == (*expected, [(3, caught.value.reason)])
 
 
 @each_of("columns", [TEXT, ColumnNames(id="id"), ColumnNames(order="date"), ALL])
@@ -218,11 +214,8 @@ def test_parse__valid_for_one_parser_is_valid_in_any_company(line):
 def test_json_file__one_object_over_several_lines(make_file):
     path = make_file("a.json", b'{\n  "text": "a"\n}\n')
     [block] = file_source(str(path), "a.json").blocks()
-    message = (
-        f"{path}, row 1: not a JSON object: Expecting property name enclosed in double quotes at"
-        " character 2; a .json file holds one array of objects, or one object a line"
-    )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+    facts = rf"^{re.escape(str(path))}, row 1: .*JSON object: .*character 2; .*\.json"
+    with pytest.raises(InvalidInputError, match=facts):
         block.parse(ColumnNames())
 
 
@@ -235,10 +228,8 @@ def test_byte_order_mark__is_not_written_again(make_file, write_rows):
 def test_blocks__too_long_row(make_file, monkeypatch):
     monkeypatch.setattr(rawrows, "MAX_ROW_BYTES", 1 << 20)
     path = make_file("a.jsonl", GOOD + b"x" * (5 << 20))
-    message = (
-        f"{path}, row 2: a row longer than 1 MB; is this file of the format that its name tells?"
-    )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
+    facts = f"^{re.escape(str(path))}, row 2: .*longer than 1 MB"
+    with pytest.raises(InvalidInputError, match=facts):
         list(JsonLinesSource(str(path), "a.jsonl", block_bytes=1000).blocks())
 
 
@@ -263,13 +254,9 @@ def test_to_table__large_whole_numbers_keep_their_digits():
 def test_to_table__errors():
     found = objects_to_table(cut(b'{"n": 1.0}\n{"n": "x"}\n'), path="a.jsonl")
     assert found["n"].to_pylist() == ["1", "x"]
-    with pytest.raises(
-        InvalidInputError, match=r"^a\.jsonl, row 2: column 'n' is not Unicode at character 1"
-    ):
+    with pytest.raises(InvalidInputError, match=r"^a\.jsonl, row 2: .*'n'.*character 1"):
         objects_to_table(cut(b'{"n": 1.0}\n{"n": "\\ud800"}\n'), path="a.jsonl")
-    with pytest.raises(
-        InvalidInputError, match=r"^a\.jsonl, row 2: not a JSON object: it is a num"
-    ):
+    with pytest.raises(InvalidInputError, match=r"^a\.jsonl, row 2: .*JSON object: .*number"):
         objects_to_table(cut(b'{"n": 1}\n5\n'), path="a.jsonl")
     assert objects_to_table(cut(b""), path="a.jsonl").num_rows == 0
 
@@ -288,14 +275,14 @@ FIRST = b'{"text": "a"}\n'
 @pytest.mark.parametrize(
     ("content", "advice"),
     [
-        (b"2026-01-31 a line of a log\n", "text reads a file as text"),
-        (b'  [{"text": "a"}]\n', "json reads an array of objects"),
+        (b"2026-01-31 a line of a log\n", "text"),
+        (b'  [{"text": "a"}]\n', "json"),
     ],
 )
 def test_parse__first_row_of_another_format(make_file, content, advice):
     """A later row is a mishap, and one that is skipped needs no advice."""
     [block] = JsonLinesSource(str(make_file("a.jsonl", content)), "a.jsonl").blocks()
-    with pytest.raises(InvalidInputError, match=f"; input_format {re.escape(advice)}$"):
+    with pytest.raises(InvalidInputError, match=f"; input_format {advice} "):
         block.parse(ColumnNames())
     [(_, reason)] = block.parse(ColumnNames(), skip_bad=True).skipped
     assert "input_format" not in reason

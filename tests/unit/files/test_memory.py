@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +10,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource, arrow_source, rows_source
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
+from tests.files import check_skipped
 
 
 def test_parse__several_columns_of_the_text():
@@ -25,17 +24,14 @@ def test_parse__several_columns_of_the_text():
     [block] = MemorySource(table).blocks()
     rows = block.parse(ColumnNames(("a", "b", "n"), id="a"), skip_bad=True)
     assert rows.text.to_pylist() == ["1\nx\n", None, "3\n\n", None, "5\nz\n"]
-    assert [reason for _, reason in rows.skipped] == [
-        "column 'a' is null",
-        "columns 'a', 'b', 'n' are null",
-    ]
-    with pytest.raises(InvalidInputError, match="columns 'a', 'b' are null"):
+    check_skipped(rows.skipped, {2: "'a'.*null", 4: "'a', 'b', 'n'.*null"})
+    with pytest.raises(InvalidInputError, match=r"'a', 'b'.*null"):
         block.parse(ColumnNames(("a", "b")))
 
 
 def test_parse__repeated_name():
     [block] = MemorySource(pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2)).blocks()
-    with pytest.raises(InvalidInputError, match=r"^there is more than one column 'text'; rename"):
+    with pytest.raises(InvalidInputError, match=r"more than one.*'text'"):
         block.parse(ColumnNames())
 
 
@@ -50,26 +46,26 @@ def test_rows_source__dictionaries_may_lack_keys():
 
 
 @each_of(
-    ("items", "message"),
+    ("items", "facts"),
     [
-        ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str in row 2"),
-        ([["a", "b"]], "expected only strings in the list, got list in row 1"),
-        ([None, "a b", {"a"}], "expected only strings in the list, got set in row 3"),
-        ([b"a b"], "expected only strings in the list, got bytes in row 1"),
-        ([{"text": "a"}, None], "expected strings or dictionaries in the list, got NoneType"),
+        ([{"text": "a"}, "b"], "dictionaries.* str in row 2"),
+        ([["a", "b"]], "only strings.* list in row 1"),
+        ([None, "a b", {"a"}], "only strings.* set in row 3"),
+        ([b"a b"], "only strings.* bytes in row 1"),
+        ([{"text": "a"}, None], "dictionaries.* NoneType"),
     ],
 )
-def test_rows_source__errors(items, message):
-    with pytest.raises(InvalidInputError, match=rf"^{re.escape(message)}"):
+def test_rows_source__errors(items, facts):
+    with pytest.raises(InvalidInputError, match=facts):
         rows_source(items)
 
 
 @pytest.mark.parametrize(("items", "bad"), [(["a", None], 2), ([None, "a"], 1), ([None], 1)])
 def test_rows_source__none_among_texts_is_a_bad_row(items, bad):
     [block] = rows_source(items).blocks()
-    with pytest.raises(InvalidInputError, match=rf"^row {bad}: column 'text' is null$"):
+    with pytest.raises(InvalidInputError, match=rf"^row {bad}: .*'text'.*null"):
         block.parse(ColumnNames())
-    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(bad, "column 'text' is null")]
+    check_skipped(block.parse(ColumnNames(), skip_bad=True).skipped, {bad: "'text'.*null"})
 
 
 @each_of(
@@ -92,34 +88,28 @@ def test_rows_source__values_of_a_column(values, expected):
 
 def test_rows_source__values_that_are_not_text_are_bad_rows():
     texts = ["a", None, float("nan"), 5, "b\ud800", True, "c"]
-    reasons = [
-        (2, "column 'text' is null"),
-        (3, "column 'text' is null"),
-        (4, "column 'text' holds a number, not text"),
-        (5, "column 'text' is not Unicode at character 2"),
-        (6, "column 'text' holds true or false, not text"),
-    ]
+    facts = {2: "null", 3: "null", 4: "number", 5: "Unicode at character 2", 6: "true or false"}
     rows = [{"text": text, "n": n} for n, text in enumerate(texts)]
     frame = pd.DataFrame({"text": pd.Series(texts, dtype=object)})
     for source in (rows_source(texts), rows_source(rows), arrow_source(frame)):
         [block] = source.blocks()
-        with pytest.raises(InvalidInputError, match=r"^row 4: .* holds a number, not text"):
+        with pytest.raises(InvalidInputError, match=r"^row 4: .*number"):
             block.parse(ColumnNames(), select=np.arange(len(texts)) == 3)
         found = block.parse(ColumnNames(), skip_bad=True)
         assert found.text.to_pylist() == ["a", *[None] * 5, "c"]
-        assert found.skipped == reasons
+        check_skipped(found.skipped, {row: f"'text'.*{fact}" for row, fact in facts.items()})
 
 
 def test_rows_source__half_of_a_surrogate_pair_in_another_column():
     [block] = rows_source([{"text": "a", "n": "b\ud800"}, {"text": "b", "n": "c"}]).blocks()
-    reason = "column 'n' is not Unicode at character 2"
-    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(1, reason)]
+    skipped = block.parse(ColumnNames(), skip_bad=True).skipped
+    check_skipped(skipped, {1: "'n'.*Unicode at character 2"})
 
 
 def test_ids__that_are_empty_are_missing():
     [block] = rows_source([{"id": "", "text": "a"}, {"id": "x", "text": "b"}]).blocks()
     skipped = block.parse(ColumnNames(id="id"), skip_bad=True).skipped
-    assert skipped == [(1, "column 'id' is null")]
+    check_skipped(skipped, {1: "'id'.*null"})
 
 
 @each_of("kind", [pl.Categorical, pl.Enum(["a", "b", "c"]), pl.String])
@@ -139,7 +129,5 @@ def test_arrow_source__cannot_be_read():
             msg = "nothing here"
             raise ValueError(msg)
 
-    with pytest.raises(
-        InvalidInputError, match=r"^expected a table, got a Broken that Arrow cannot read: nothing"
-    ):
+    with pytest.raises(InvalidInputError, match=r"Broken.*nothing here"):
         arrow_source(Broken())

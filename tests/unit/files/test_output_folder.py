@@ -42,7 +42,7 @@ def test_new_folder__someone_else_was_faster(tmp_path):
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_new_folder__a_file_was_made_meanwhile(tmp_path, overwrite):
-    with pytest.raises(WriteError, match="is not a folder"):
+    with pytest.raises(WriteError, match="not a folder"):
         write_late(tmp_path / "out", "file", overwrite=overwrite)
     assert (tmp_path / "out").read_text() == "theirs"
 
@@ -52,7 +52,7 @@ def test_check_output__relative(tmp_path, monkeypatch):
     check_output(Path("out"), overwrite=False)
     check_output(Path("../out"), overwrite=False)
     for above in (Path(), Path(".."), tmp_path):
-        with pytest.raises(WriteError, match="is the folder you are in, or above it"):
+        with pytest.raises(WriteError, match="you are in"):
             check_output(above, overwrite=True)
 
 

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.errors import InvalidInputError, ReadError, WriteError, in_python
+from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import parquet, writers
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import LocalDestination
 from neardup.files.writers import TableWriter
 from tests.each import each_of
+from tests.files import check_skipped
 
 N = 1000
 
@@ -107,57 +108,43 @@ def test_parse__null_and_not_utf8(source):
     text = pa.Array.from_buffers(pa.string(), 4, bytes_.buffers(), bytes_.null_count)
     made = source(pa.table({"text": text, "key": pa.array([1, 2, 3, None])}))
     [block] = made.blocks()
-    with pytest.raises(
-        InvalidInputError, match=rf"^{re.escape(made.location)}, row 2: column 'text' is null$"
-    ):
+    facts = f"^{re.escape(made.location)}, row 2: .*'text'.*null"
+    with pytest.raises(InvalidInputError, match=facts):
         block.parse(ColumnNames())
     rows = block.parse(ColumnNames(id="key"), skip_bad=True)
     assert rows.text.to_pylist() == ["a", None, None, None]
-    assert rows.skipped == [
-        (2, "column 'text' is null"),
-        (3, "not valid UTF-8 at byte 2 of column 'text'"),
-        (4, "column 'key' is null"),
-    ]
-    message = "row 3: not valid UTF-8 at byte 2 of column 'text'$"
-    with pytest.raises(InvalidInputError, match=message):
+    not_utf8 = "UTF-8 at byte 2 .*'text'"
+    check_skipped(rows.skipped, {2: "'text'.*null", 3: not_utf8, 4: "'key'.*null"})
+    with pytest.raises(InvalidInputError, match=f"row 3: .*{not_utf8}"):
         block.parse(ColumnNames(), select=np.array([True, False, True, True]))
 
 
 @pytest.mark.parametrize(
-    ("columns", "reason"),
+    ("columns", "facts"),
     [
         (
             ColumnNames("body"),
-            "no column 'body'; columns are 'text', 'key', 'when', 'nested.a', 'nested.b'; name "
-            "another with text_column",
+            r"'body'.* 'text', 'key', 'when', 'nested\.a', 'nested\.b'; .*text_column",
         ),
-        (
-            ColumnNames("key"),
-            "column 'key' holds int32 values, not text; name another with text_column",
-        ),
-        (
-            ColumnNames(id="when"),
-            "column 'when' holds timestamp[us, tz=UTC] values, not strings or whole numbers",
-        ),
+        (ColumnNames("key"), "'key' holds int32 .*text_column"),
+        (ColumnNames(id="when"), r"'when' holds timestamp\[us, tz=UTC\] "),
         (
             ColumnNames(order="nested"),
-            "column 'nested' holds struct<a: list<element: int64>, b: string> values, not numbers,"
-            " dates or strings",
+            "'nested' holds struct<a: list<element: int64>, b: string> ",
         ),
     ],
 )
-def test_parse__wrong_columns(source, columns, reason):
+def test_parse__wrong_columns(source, columns, facts):
     made = source(table(3))
     [block] = made.blocks()
-    with pytest.raises(InvalidInputError) as found:
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(made.location)}: .*{facts}"):
         block.parse(columns)
-    assert in_python(found.value.in_both) == f"{made.location}: {reason}"
 
 
 def test_parse__columns_of_nulls(source):
     [block] = source(pa.table({"text": ["a"], "x": pa.nulls(1)})).blocks()
     assert block.parse(ColumnNames(order="x")).order.to_pylist() == [None]
-    with pytest.raises(InvalidInputError, match=r"row 1: column 'x' is null$"):
+    with pytest.raises(InvalidInputError, match=r"row 1: .*'x'.*null"):
         block.parse(ColumnNames("x"))
 
 
@@ -170,7 +157,7 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     writer.close()
     file = pq.ParquetFile(tmp_path / "x" / "a.parquet")
     assert [file.metadata.row_group(i).num_rows for i in range(2)] == [12, 6]
-    with pytest.raises(WriteError, match=r"cannot be written: "):
+    with pytest.raises(WriteError, match=r"a\.parquet/b\.parquet: "):
         TableWriter(LocalDestination(tmp_path / "x" / "a.parquet" / "b.parquet"), table().schema)
 
 
@@ -217,9 +204,7 @@ def test_table_writer__disk_full(monkeypatch):
     monkeypatch.setattr("neardup.files.writers._GROUP_ROWS", 10)
     texts = np.random.default_rng(2).bytes(1 << 20).hex()
     large = table(40).set_column(0, "text", pa.array([texts] * 40))
-    with pytest.raises(
-        WriteError, match=r"^/dev/full: cannot be written: No space left on device$"
-    ):
+    with pytest.raises(WriteError, match=r"^/dev/full: .*No space left"):
         writer.append(large)
     writer.close()
 
@@ -235,7 +220,7 @@ def test_read__starts_over_after_an_error(source, monkeypatch):
 
     blocks = list(source(table()).blocks())
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", failing)
-    with pytest.raises(ReadError, match=r": cannot be read: the network is gone$"):
+    with pytest.raises(ReadError, match=r": .*network is gone$"):
         blocks[2].parse(ColumnNames())
     monkeypatch.undo()
     text = blocks[2].parse(ColumnNames()).text
@@ -255,7 +240,7 @@ def test_checksums__flipped_value__is_refused(tmp_path):
     content = bytearray(path.read_bytes())
     content[content.index((1234).to_bytes(8, "little"))] ^= 1
     path.write_bytes(content)
-    with pytest.raises(ReadError, match="the checksum of a page is not that of its bytes"):
+    with pytest.raises(ReadError, match="checksum of a page"):
         rows_of(path)
 
 

@@ -8,6 +8,7 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import ColumnNames
+from tests.files import check_skipped
 
 
 def texts(source) -> list[str]:
@@ -29,32 +30,30 @@ def test_text_lines__documents_and_numbers(make_file):
 
 
 @pytest.mark.parametrize(
-    ("content", "kind"),
+    ("content", "facts"),
     [
-        (b"%PDF-1.7\n", "a file of format pdf, not text; read it with input_format pdf"),
-        (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
-        (b"WARC/1.0\r\n", "a file of format warc, not text; read it with input_format warc"),
-        (b"PAR1\x15\x04", "a file of format parquet, not text; read it with input_format parquet"),
-        (b"\x1f\x8b\x08", "compressed data, not text; let its name end in .gz"),
+        (b"%PDF-1.7\n", "format pdf.*input_format pdf"),
+        (b"PK\x03\x04\x14", r"ZIP archive.*\.docx"),
+        (b"WARC/1.0\r\n", "format warc.*input_format warc"),
+        (b"PAR1\x15\x04", "format parquet.*input_format parquet"),
+        (b"\x1f\x8b\x08", r"compressed data.* \.gz"),
         (b"a" * 257 + b"ustar\x0000", "binary data"),
         (b"abc\0\xff", "binary data"),
     ],
 )
-def test_text__that_is_none(make_file, content, kind):
+def test_text__that_is_none(make_file, content, facts):
     """Its first bytes say what it is; where the name says .txt only if it is no UTF-8."""
     path = str(make_file("a.bin", content))
     whole = TextFileSource(path, "a.bin", is_text_by_name=False)
     [block] = whole.blocks()
-    message = rf"^{re.escape(path)}, row 1: this is {re.escape(kind)}"
     for use in (lambda: block.parse(ColumnNames()), block.to_table):
-        with pytest.raises(InvalidInputError, match=message):
+        with pytest.raises(InvalidInputError, match=f"^{re.escape(path)}, row 1: .*{facts}"):
             use()
     rows = block.parse(ColumnNames(), skip_bad=True)
     assert rows.text.to_pylist() == [None]
-    [(number, reason)] = rows.skipped
-    assert (number, reason.startswith(f"this is {kind}")) == (1, True)
+    check_skipped(rows.skipped, {1: facts})
     assert block.parse(ColumnNames(), select=np.array([False])).text.to_pylist() == []
-    with pytest.raises(InvalidInputError, match=rf"^{re.escape(path)}: this is {re.escape(kind)}"):
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(path)}: .*{facts}"):
         list(TextLinesSource(path, "a.bin", is_text_by_name=False).blocks())
     [block] = TextFileSource(path, "a.txt").blocks()
     is_text = content.startswith((b"%PDF", b"aaa", b"PAR1", b"PK", b"WARC"))

@@ -70,7 +70,7 @@ def write_parts(file: RemoteFile) -> None:
 def test_remote_file__fails(good_parts):
     store = Store(good_parts)
     file = RemoteFile(store, "bucket/a", "store://bucket/a")
-    with pytest.raises(WriteError, match=r"^cannot write store://bucket/a: ConnectionResetError$"):
+    with pytest.raises(WriteError, match=r"store://bucket/a: ConnectionResetError$"):
         write_parts(file)
     file.close()
     del file
@@ -81,7 +81,7 @@ def test_remote_file__fails_when_it_is_closed():
     store = Store(0)
     file = RemoteFile(store, "bucket/a", "store://bucket/a")
     file.write(b"x")
-    with pytest.raises(WriteError, match=r"^cannot write store://bucket/a: "):
+    with pytest.raises(WriteError, match="store://bucket/a: "):
         file.close()
     file.abandon()
     assert (store.objects, store.discarded, file.is_complete) == ({}, ["bucket/a"], False)

@@ -42,10 +42,10 @@ def test_check_file(memory):
     check_file(URL, CSV, overwrite=False)
     assert memory.find("/x") == []
     memory.pipe_file("/x/a.csv", b"old")
-    with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv exists; .* overwrite=True$"):
+    with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv .*overwrite=True$"):
         check_file(URL, CSV, overwrite=False)
     check_file(URL, CSV, overwrite=True)
-    with pytest.raises(WriteError, match="memory://x is a folder; name a file"):
+    with pytest.raises(WriteError, match="memory://x is a folder"):
         check_file(Url("memory://x"), ("",), overwrite=True)
 
 
@@ -61,12 +61,9 @@ def test_check_file__not_to_be_written(monkeypatch):
     )
     fsspec.register_implementation("readonly", ReadOnly, clobber=True)
     for url, reason in [
-        (
-            "absent://b/a.csv",
-            r"this kind of URL needs another package: Install it",
-        ),
-        ("nothing://b/a.csv", "Protocol not known: nothing"),
-        ("readonly://b/a.csv", "this kind of URL can only be read"),
+        ("absent://b/a.csv", "Install it"),
+        ("nothing://b/a.csv", "Protocol not known"),
+        ("readonly://b/a.csv", "only be read"),
     ]:
-        with pytest.raises(WriteError, match=f"^cannot write {url}: {reason}$"):
+        with pytest.raises(WriteError, match=f"{url}: .*{reason}"):
             check_file(Url(url), CSV, overwrite=True)

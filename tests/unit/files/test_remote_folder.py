@@ -73,7 +73,7 @@ def test_new_output__earlier_marker_goes_first(memory, monkeypatch):
 
 def test_check_output__unfinished(memory):
     memory.pipe_file("/x/out/kept/a.jsonl", b"")
-    with pytest.raises(OutputExistsError, match=r"memory://x/out exists; "):
+    with pytest.raises(OutputExistsError, match="memory://x/out exists"):
         check_output(URL, overwrite=False)
     write(overwrite=True)
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/summary.json"]
@@ -91,6 +91,6 @@ def test_check_output__unfinished(memory):
 def test_check_output__foreign_files(memory, files, overwrite):
     for name in files:
         memory.pipe_file(f"/x/out/{name}", b"")
-    with pytest.raises(OutputExistsError, match=f"such as {min(files)}; choose another name"):
+    with pytest.raises(OutputExistsError, match=f" {min(files)};"):
         check_output(URL, overwrite=overwrite)
     assert len(memory.find("/x/out")) == len(files)

@@ -61,8 +61,8 @@ def test_scratch__of_a_living_and_of_a_dead_writer(target):
         [hidden] = names(target.parent)
         assert hidden == ".out.neardup-progress"
         assert not recover(target)
-        message = f"out is being written by process {process.pid} on "
-        with pytest.raises(WriteError, match=message), holding(target, overwrite=True):
+        facts = f"out .*process {process.pid} on "
+        with pytest.raises(WriteError, match=facts), holding(target, overwrite=True):
             pass
         assert names(target.parent / hidden) == ["new", "write.lock", "write.lock.holder"]
         process.kill()
@@ -233,10 +233,8 @@ def test_scratch__of_a_thread_of_the_same_process(target):
         holding(target, overwrite=True),
         ThreadPoolExecutor(1) as pool,
     ):
-        assert re.fullmatch(
-            f"{re.escape(str(target))} is being written by this process, since .*; wait until "
-            "that is done, end it, or choose another name",
-            pool.submit(write).result(),
+        assert re.match(
+            f"{re.escape(str(target))} .*this process, since ", pool.submit(write).result()
         )
     assert names(target.parent) == []
 
@@ -246,6 +244,6 @@ def test_scratch__where_nothing_may_be_written(target, monkeypatch):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    message = f"^cannot write {target}: Permission denied; nothing was written$"
-    with pytest.raises(WriteError, match=message), holding(target, overwrite=True):
+    facts = f"{target}: Permission denied"
+    with pytest.raises(WriteError, match=facts), holding(target, overwrite=True):
         pass

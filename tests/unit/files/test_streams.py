@@ -53,14 +53,12 @@ def test_input_stream__several_members(make_file, suffix):
 
 def test_input_stream__host_that_does_not_answer():
     pytest.importorskip("aiohttp")
-    with pytest.raises(
-        ReadError, match=r"^http://127\.0\.0\.1:9/a\.txt: cannot be read: .*connect"
-    ):
+    with pytest.raises(ReadError, match=r"^http://127\.0\.0\.1:9/a\.txt: .*connect"):
         read_all("http://127.0.0.1:9/a.txt")
 
 
 def test_input_stream__unknown_protocol():
-    with pytest.raises(ReadError, match=r"^nowhere://a\.txt: cannot be read: Protocol not known"):
+    with pytest.raises(ReadError, match=r"^nowhere://a\.txt: .*Protocol not known"):
         read_all("nowhere://a.txt")
 
 
@@ -72,7 +70,7 @@ def test_input_stream__missing_backend(monkeypatch):
         "absent",
         {"class": "absent_module.Absent", "err": "Install absent_module"},
     )
-    with pytest.raises(ReadError, match=r"another package: Install absent_module$"):
+    with pytest.raises(ReadError, match=r"Install absent_module$"):
         read_all("absent://a.txt")
 
 
@@ -120,7 +118,7 @@ def test_output_stream__as_many_bytes_as_a_piece(tmp_path, read_back, monkeypatc
 
 def test_output_stream__cannot_create(tmp_path):
     (tmp_path / "a").write_bytes(b"")
-    with pytest.raises(WriteError, match=r"a/b\.txt: cannot be written: "):
+    with pytest.raises(WriteError, match=r"a/b\.txt: "):
         OutputStream(LocalDestination(tmp_path / "a" / "b.txt"))
 
 
@@ -128,9 +126,8 @@ def test_output_stream__cannot_create(tmp_path):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_stream__disk_full(suffix, monkeypatch):
     monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1 << 20)
-    message = r"^/dev/full: cannot be written: No space left on device$"
     stream = OutputStream(LocalDestination(Path("/dev/full")), COMPRESSIONS.get(suffix))
-    with pytest.raises(WriteError, match=message):
+    with pytest.raises(WriteError, match=r"^/dev/full: .*No space left"):
         stream.write(os.urandom(2_000_000))
     stream.close()
 
@@ -140,7 +137,7 @@ def test_output_stream__disk_full(suffix, monkeypatch):
 def test_output_stream__disk_full_on_close(suffix):
     stream = OutputStream(LocalDestination(Path("/dev/full")), COMPRESSIONS.get(suffix))
     stream.write(b"a few bytes")
-    with pytest.raises(WriteError, match=r"^/dev/full: cannot be written: No space left"):
+    with pytest.raises(WriteError, match=r"^/dev/full: .*No space left"):
         stream.close()
     stream.close()
 
@@ -157,7 +154,7 @@ def test_gzip__something_else(tmp_path, content):
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(content)
     with (
-        pytest.raises(ReadError, match="not compressed with gzip"),
+        pytest.raises(ReadError, match=r"not compressed.*gzip"),
         InputStream(str(path), "gzip") as stream,
     ):
         stream.read(100)

@@ -161,8 +161,7 @@ def test_encodings__rows_stay_in_theirs(tmp_path, encoding):
 
 def test_encodings__replacement_that_cannot_be_written(tmp_path):
     options = InputOptions(encoding="latin-1")
-    message = r"replacement '…' cannot be written in iso8859-1, which lacks '…'; choose another "
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r"replacement '…'.*iso8859-1.*'…'"):
         cut(tmp_path, "a.txt", b"abc", [(0, 0, 1)], "…", options=options)
 
 
@@ -219,7 +218,7 @@ def test_tables__dictionary_that_is_full():
     kind = pa.dictionary(pa.int8(), pa.string())
     [block] = MemorySource(table.cast(pa.schema([("text", kind)]))).blocks()
     cuts = Cuts(("text",), np.array([128]), np.array([0]), np.array([1]))
-    with pytest.raises(InvalidInputError, match="texts of column 'text' do not fit dictionary<"):
+    with pytest.raises(InvalidInputError, match=r"'text'.*dictionary<"):
         block.with_cuts(cuts)
 
 
@@ -246,7 +245,7 @@ def test_tables__dictionaries_of_many_batches(tmp_path, name):
         return pq.read_table(tmp_path / output_format / "a.parquet")
 
     if name == "a.arrow":
-        with pytest.raises(InvalidInputError, match=r"files only .*; write the rows in another"):
+        with pytest.raises(InvalidInputError, match="cannot hold"):
             write_all("same")
     found = write_all("parquet" if name == "a.arrow" else "same")
     assert found["text"].to_pylist()[8192:8195] == ["text 8192", "8193", "text 8194"]

@@ -23,9 +23,7 @@ every_kind = pytest.mark.parametrize("ending", ENDINGS)
 def test_limits__of_members(ending, monkeypatch):
     put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
     monkeypatch.setattr(archives, "MOST_MEMBERS", 13)
-    with pytest.raises(
-        InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
-    ):
+    with pytest.raises(InvalidInputError, match=f"^A{ending}: .*more than 13 members"):
         resolve_paths([f"A{ending}"])
     monkeypatch.setattr(archives, "MOST_MEMBERS", 14)
     assert len(resolve_paths([f"A{ending}"])) == 3
@@ -41,8 +39,7 @@ def test_limits__of_size(ending, monkeypatch):
         if size < 100_000 or (ending == ".zip" and name == "a.md"):
             assert resolve_paths([f"A{ending}"])
             continue
-        message = rf"^A{ending}: the archive unpacks to more than [\d,]+ bytes"
-        with pytest.raises(InvalidInputError, match=message):
+        with pytest.raises(InvalidInputError, match=rf"^A{ending}: .*more than [\d,]+ bytes"):
             resolve_paths([f"A{ending}"])
 
 
@@ -77,9 +74,7 @@ def test_limits__of_a_sparse_file(monkeypatch):
     assert os.system("tar --sparse -cf a.tar a.txt") == 0
     assert os.path.getsize("a.tar") < 100_000
     monkeypatch.setattr(streams, "MOST_BYTES", 20_000_000)
-    with pytest.raises(
-        InvalidInputError, match=r"^a\.tar: the archive unpacks to more than 20,000,"
-    ):
+    with pytest.raises(InvalidInputError, match=r"^a\.tar: .*more than 20,000,"):
         resolve_paths(["a.tar"])
 
 
@@ -119,9 +114,7 @@ def test_damage__of_any_byte(ending, seed):
 
 def test_tar__more_behind_its_end():
     put("a.tar", tar_of(ITEMS) + tar_of([("more.txt", b"lost")]))
-    with pytest.raises(
-        ReadError, match=r"^a\.tar: there is more behind its end, as in archives put"
-    ):
+    with pytest.raises(ReadError, match=r"^a\.tar: .*behind its end"):
         resolve_paths(["a.tar"])
     put("a.tar", tar_of(ITEMS) + bytes(1 << 20))
     assert len(resolve_paths(["a.tar"])) == 3
@@ -132,10 +125,10 @@ def test_tar__that_lacks_its_end():
     whole = tar_of(ITEMS).rstrip(b"\0")
     for size in range(512, len(whole), 512):
         put("a.tar", whole[:size])
-        with pytest.raises(ReadError, match=r"^a\.tar: not a tar archive that can be read: "):
+        with pytest.raises(ReadError, match=r"^a\.tar: not a tar"):
             resolve_paths(["a.tar"])
     put("a.tar", whole + bytes(512 - len(whole) % 512))
-    with pytest.raises(ReadError, match=r"^a\.tar: .*: unexpected end of d"):
+    with pytest.raises(ReadError, match=r"^a\.tar: .*: unexpected end"):
         resolve_paths(["a.tar"])
 
 
@@ -146,7 +139,7 @@ def test_tar__descriptions_one_in_another():
     long[148:156] = b" " * 8
     long[148:156] = f"{sum(long):06o}\0 ".encode()
     put("a.tar", bytes(long) * 5_000 + part + bytes(1024))
-    with pytest.raises(ReadError, match=r"^a\.tar: not a tar archive that can be read: "):
+    with pytest.raises(ReadError, match=r"^a\.tar: not a tar"):
         resolve_paths(["a.tar"])
 
 

@@ -83,8 +83,7 @@ def test_members__that_are_no_inputs(ending):
 @every_kind
 def test_members__nothing_of_a_known_format(ending):
     put(f"A{ending}", archive_of(ending, [("r.md", b"x")]))
-    message = rf"^no file of a known format in 'A{ending}'; .*; 1 file passed over: \.md"
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=rf"known format.*'A{ending}'; .*1 file .*\.md"):
         resolve_paths([f"A{ending}"])
     put("in/a.txt", b"x")
     os.rename(f"A{ending}", f"in/A{ending}")
@@ -126,7 +125,7 @@ def test_names__of_windows(ending):
 
 def test_names__that_are_not_unicode():
     put("a.tar", tar_of([("a\udcff.txt", b"")]))
-    with pytest.raises(InvalidInputError, match=r"^the file name is not valid UTF-8, rename it: a"):
+    with pytest.raises(InvalidInputError, match=r"file name.*UTF-8.*: a"):
         resolve_paths(["a.tar"])
 
 
@@ -176,13 +175,10 @@ def test_zip__encrypted_and_unknown_compression():
         encrypted[place + (6 if is_local else 8)] |= 1
         unknown[place + (8 if is_local else 10)] = 9
     put("a.zip", bytes(encrypted))
-    message = r"^a\.zip: not a zip archive that can be read: File 'a\.txt' is encrypted"
-    with pytest.raises(ReadError, match=message):
+    with pytest.raises(ReadError, match=r"^a\.zip: .*'a\.txt' is encrypted"):
         resolve_paths(["a.zip"])
     put("a.zip", bytes(unknown))
-    with pytest.raises(
-        ReadError, match=r"^a\.zip: .*That compression method is not supported; get a full c"
-    ):
+    with pytest.raises(ReadError, match=r"^a\.zip: .*compression method"):
         resolve_paths(["a.zip"])
     # Nobody asks for those that are not read.
     for place in (places[1], places[3]):
@@ -234,5 +230,5 @@ def test_copies__on_a_full_disk(ending, monkeypatch):
         return opened(Path("/dev/full") if mode == "wb" else path, mode, *rest, **settings)
 
     monkeypatch.setattr(Path, "open", open_full)
-    with pytest.raises(WriteError, match="cannot be written: No space left on device"):
+    with pytest.raises(WriteError, match="No space left"):
         resolve_paths([f"A{ending}"])

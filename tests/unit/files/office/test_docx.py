@@ -148,23 +148,22 @@ def test_extract__deep_nesting():
 
 
 @each_of(
-    ("data", "message"),
+    ("data", "facts"),
     [
-        (b"", "not a Word document: File is not a zip file; get a full copy"),
-        (b"text", "not a Word document: File is not a zip file; get a full copy"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "not a Word document but an older one of Microsoft"),
-        (zip_of([("a.txt", b"")]), "not a Word document: it does not say what its text is; get a"),
+        (b"", "Word document: .*zip file"),
+        (b"text", "Word document: .*zip file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Word document.*older"),
+        (zip_of([("a.txt", b"")]), "Word document: .*what"),
         (
             zip_of([("_rels/.rels", relationships(officeDocument="a.xml").encode())]),
-            "not a Word document: it has no a.xml; get a full copy",
+            r"Word document: .*a\.xml",
         ),
-        (docx_of("<w:p>"), "word/document.xml in it is no valid XML: mismatched tag"),
+        (docx_of("<w:p>"), r"word/document\.xml .*mismatched tag"),
     ],
 )
-def test_extract__what_cannot_be_read(data, message):
-    with pytest.raises(UnreadableFileError) as caught:
+def test_extract__what_cannot_be_read(data, facts):
+    with pytest.raises(UnreadableFileError, match=facts):
         text_of(data)
-    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.slow
@@ -175,10 +174,10 @@ def test_extract__bombs(monkeypatch):
     with pytest.raises(UnreadableFileError, match="amplification"):
         text_of(laughs)
     monkeypatch.setattr("neardup.files.office_documents.MOST_XML_BYTES", 1_000_000)
-    with pytest.raises(UnreadableFileError, match="it has more than 0 MB of XML, as files made to"):
+    with pytest.raises(UnreadableFileError, match="more than 0 MB"):
         text_of(docx_of(p() * 200_000))
     monkeypatch.undo()
-    with pytest.raises(UnreadableFileError, match="has elements 1,048,576 deep in others; leave"):
+    with pytest.raises(UnreadableFileError, match="elements 1,048,576 deep"):
         text_of(docx_of("<a>" * 1_100_000))
 
 
@@ -196,5 +195,5 @@ def test_extract__encrypted_part():
     ]
     for place in places:
         data[place] |= 1
-    with pytest.raises(UnreadableFileError, match=r"cannot be read: .* is encrypted"):
+    with pytest.raises(UnreadableFileError, match="is encrypted"):
         text_of(bytes(data))

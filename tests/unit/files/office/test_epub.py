@@ -58,19 +58,18 @@ def test_extract__instructions_are_nothing():
 
 
 @each_of(
-    ("data", "message"),
+    ("data", "facts"),
     [
-        (b"text", "not an e-book: File is not a zip file; get a full copy"),
-        (zip_of([("a", b"")]), "not an e-book: it has no META-INF/container.xml; get a full"),
+        (b"text", "e-book: .*zip file"),
+        (zip_of([("a", b"")]), r"e-book: .*META-INF/container\.xml"),
         (
             zip_of([("META-INF/container.xml", b"<container/>")]),
-            "not an e-book: it does not say what its pages are; get a full copy",
+            "e-book: .*what its pages",
         ),
-        (epub_of({"a.xhtml": "<p></p>"}), "no text in it; its pages may be images, whose text"),
-        (epub_of(PAGES, missing="text/one.xhtml"), "not an e-book: it has no OPS/text/one.xhtml"),
+        (epub_of({"a.xhtml": "<p></p>"}), "no text"),
+        (epub_of(PAGES, missing="text/one.xhtml"), r"e-book: .*OPS/text/one\.xhtml"),
     ],
 )
-def test_extract__what_cannot_be_read(data, message):
-    with pytest.raises(UnreadableFileError) as caught:
+def test_extract__what_cannot_be_read(data, facts):
+    with pytest.raises(UnreadableFileError, match=facts):
         text_of(data)
-    assert str(caught.value).startswith(message)

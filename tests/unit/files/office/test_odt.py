@@ -93,21 +93,17 @@ def test_extract__long_line_and_deep_nesting():
 
 
 @each_of(
-    ("data", "message"),
+    ("data", "facts"),
     [
-        (b"text", "not an OpenDocument text: File is not a zip file; get a full copy"),
-        (zip_of([("a", b"")]), "not an OpenDocument text: it has no content.xml; get a full copy"),
-        (
-            odt_of("", kind="spreadsheet"),
-            "not an OpenDocument text, but another OpenDocument; save",
-        ),
-        (odt_of("<text:p>"), "content.xml in it is no valid XML: mismatched tag"),
+        (b"text", "OpenDocument text: .*zip"),
+        (zip_of([("a", b"")]), r"OpenDocument text: .*content\.xml"),
+        (odt_of("", kind="spreadsheet"), "another OpenDocument"),
+        (odt_of("<text:p>"), r"^content\.xml .*mismatched tag"),
     ],
 )
-def test_extract__what_cannot_be_read(data, message):
-    with pytest.raises(UnreadableFileError) as caught:
+def test_extract__what_cannot_be_read(data, facts):
+    with pytest.raises(UnreadableFileError, match=facts):
         text_of(data)
-    assert str(caught.value).startswith(message)
 
 
 def test_extract__spaces_that_are_a_bomb():

@@ -69,26 +69,25 @@ def test_extract__owner_password_alone():
 
 
 @each_of(
-    ("data", "message"),
+    ("data", "facts"),
     [
-        (b"", "not a PDF document that can be read: "),
-        (b"text", "not a PDF document that can be read: "),
-        (TWO[:300], "not a PDF document that can be read: "),
-        (encrypted(TWO, "secret"), "the document is encrypted; save it without a password"),
-        (pdf_of([]), "no text on its 1 page, which may be scanned; recognise it first, for"),
-        (pdf_of([], []), "no text on its 2 pages, which may be scanned; recognise it first, for"),
+        (b"", "not a PDF"),
+        (b"text", "not a PDF"),
+        (TWO[:300], "not a PDF"),
+        (encrypted(TWO, "secret"), "is encrypted"),
+        (pdf_of([]), "no text.* 1 page,"),
+        (pdf_of([], []), "no text.* 2 pages,"),
     ],
     ids=["empty", "text", "cut", "encrypted", "blank", "blank pages"],
 )
-def test_extract__what_cannot_be_read(data, message):
-    with pytest.raises(UnreadableFileError) as caught:
+def test_extract__what_cannot_be_read(data, facts):
+    with pytest.raises(UnreadableFileError, match=facts):
         text_of(data)
-    assert str(caught.value).startswith(message)
 
 
 def test_extract__too_much_text(monkeypatch):
     monkeypatch.setattr("neardup.files.pdf.MAX_TEXT_BYTES", 10)
-    with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
+    with pytest.raises(UnreadableFileError, match=r"text .*longer than 0 MB"):
         text_of(TWO)
 
 
@@ -126,8 +125,7 @@ def forms_within_forms(depth: int) -> bytes:
 def test_extract__bomb_of_time(monkeypatch):
     assert "a" in text_of(forms_within_forms(1))
     monkeypatch.setattr(pdf, "MOST_SECONDS", 1)
-    message = r"^PDFium failed on it, or would take more than 1 s or 2048 MB; leave it out, or conv"
-    with pytest.raises(UnreadableFileError, match=message):
+    with pytest.raises(UnreadableFileError, match=r"^PDFium failed.* 1 s or 2048 MB"):
         text_of(forms_within_forms(9))
     # The next one is read by another process.
     assert text_of(TWO) == "One two three\nfour é\nfive"
@@ -144,7 +142,7 @@ def test_extract__bomb_of_memory(monkeypatch):
     canvas.save()
     assert len(out.getvalue()) < 100_000
     monkeypatch.setattr(pdf, "MOST_MEMORY", 400 << 20)
-    with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it, or would take more than"):
+    with pytest.raises(UnreadableFileError, match=r"^PDFium failed.* 400 MB"):
         text_of(out.getvalue())
     assert text_of(TWO) == "One two three\nfour é\nfive"
 
@@ -155,7 +153,7 @@ def test_extract__process_that_was_killed():
     text_of(TWO)
     [*_, reader] = pdf._idle[os.getpid()]
     reader._process.kill()
-    with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it"):
+    with pytest.raises(UnreadableFileError, match=r"^PDFium failed"):
         text_of(TWO)
     assert text_of(TWO) == "One two three\nfour é\nfive"
 
@@ -184,10 +182,7 @@ def without_pdfium(monkeypatch):
 
 def test_missing_extra__of_a_file_that_is_named(tmp_path, without_pdfium):
     (tmp_path / "a.pdf").write_bytes(TWO)
-    with pytest.raises(
-        MissingExtraError,
-        match=r"^a file of format pdf needs an extra: pip install .*\[documents\]",
-    ):
+    with pytest.raises(MissingExtraError, match=r"format pdf .*pip install .*\[documents\]"):
         resolve_paths([str(tmp_path / "a.pdf")])
 
 

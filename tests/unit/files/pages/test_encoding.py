@@ -69,13 +69,13 @@ def test_decode_page__units_of_two_bytes_by_the_header(codec):
 
 @each_of(
     ("page", "named"),
-    [(b"", "names none"), (meta("nonsense"), "names an unknown encoding, 'nonsense'")],
+    [(b"", "names none"), (meta("nonsense"), "unknown.*'nonsense'")],
 )
 def test_decode_page__no_known_encoding(page, named):
     assert decode_page(page + "é".encode(), None).endswith("é")
     assert decode_page(page + b"\xe9", "latin-1").endswith("é")
-    reason = f"not valid UTF-8 at byte {len(page) + 1} of the page, and the page {named}"
-    with pytest.raises(UnreadableFileError, match=reason):
+    facts = f"UTF-8 at byte {len(page) + 1} .*{named}"
+    with pytest.raises(UnreadableFileError, match=facts):
         decode_page(page + b"\xe9", None)
 
 

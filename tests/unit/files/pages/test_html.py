@@ -36,10 +36,10 @@ def test_html__encoding(make_file, write_rows):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"%PDF-1.7", "a file of format pdf"),
-        (b"\x1f\x8b\x08", r"compressed data, not text; let its name end in \.gz"),
+        (b"%PDF-1.7", "format pdf"),
+        (b"\x1f\x8b\x08", r"compressed data.* \.gz"),
         (b"<p>\0\0", "binary data"),
-        (b"<p>\xe9", "not valid UTF-8 at byte 4 of the page"),
+        (b"<p>\xe9", "UTF-8 at byte 4 "),
     ],
 )
 def test_html__what_is_no_page_is_a_bad_row(make_file, data, reason):

@@ -82,7 +82,7 @@ def test_warc__columns(make_file):
             "record_id": "urn:uuid:4",
         },
     ]
-    with pytest.raises(InvalidInputError, match="no column 'Url'; columns are 'id', 'text', 'url'"):
+    with pytest.raises(InvalidInputError, match=r"'Url'; .*'id', 'text', 'url'"):
         block.parse(ColumnNames(id="Url"))
     assert block.some_columns(["no", "host", "host"]).column_names == ["host"]
     columns = ColumnNames(id="record_id", order="date")
@@ -189,12 +189,12 @@ def test_warc__options(make_file):
 @pytest.mark.parametrize(
     ("body", "header", "reason"),
     [
-        (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "the page cannot be decoded"),
-        (b"nonsense", "Content-Encoding: br", "the page cannot be decoded"),
-        (b"x", "Content-Encoding: exi", "the page cannot be decoded"),
-        (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "the page cannot be decoded"),
+        (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "cannot be decoded"),
+        (b"nonsense", "Content-Encoding: br", "cannot be decoded"),
+        (b"x", "Content-Encoding: exi", "cannot be decoded"),
+        (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "cannot be decoded"),
         (b"2;a=b\r\nab\r\n0\r\n\r\n", "Transfer-Encoding: chunked", "cannot be decoded"),
-        (b"\xe9", "X: y", "the page names none"),
+        (b"\xe9", "X: y", "names none"),
         (b"<div>" * 100_000, "X: y", "deep in others"),
     ],
 )
@@ -218,16 +218,12 @@ def test_warc__compressed_bomb_is_a_bad_row(make_file, codec):
 @pytest.mark.parametrize(
     ("data", "row", "reason"),
     [
-        (b"<html>no WARC", 1, "not a valid WARC record"),
-        (A + b"nonsense", 2, "not a valid WARC record"),
-        (A.replace(b"Content-Length", b"Content-Size", 1), 1, "has no length in Content-Length"),
-        (
-            A.replace(b"Content-Length: ", b"Content-Length: -"),
-            1,
-            "has no length in Content-Length",
-        ),
-        (A + b"WARC/1.1\r\nX: " + b"y" * 200, 2, "no length in Content-Length"),
-        (b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000, 1, "Maximum header length exceeded"),
+        (b"<html>no WARC", 1, "not a valid"),
+        (A + b"nonsense", 2, "not a valid"),
+        (A.replace(b"Content-Length", b"Content-Size", 1), 1, "no length"),
+        (A.replace(b"Content-Length: ", b"Content-Length: -"), 1, "no length"),
+        (A + b"WARC/1.1\r\nX: " + b"y" * 200, 2, "no length"),
+        (b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000, 1, "header length"),
     ],
 )
 def test_warc__damaged_file(make_file, data, row, reason, size):
@@ -238,7 +234,7 @@ def test_warc__damaged_file(make_file, data, row, reason, size):
 
 def test_warc__record_that_is_cut_short(make_file):
     source = source_of(make_file, INFO + A[:-10])
-    with pytest.raises(InvalidInputError, match="the file ends within this record; get"):
+    with pytest.raises(InvalidInputError, match="ends within"):
         rows_of(source)
 
 
@@ -258,7 +254,7 @@ def test_warc__record_without_an_id(make_file):
         if url:
             assert rows_of(source) == [(1, url, "a")]
             continue
-        with pytest.raises(InvalidInputError, match="column 'id' is null"):
+        with pytest.raises(InvalidInputError, match=r"'id'.*null"):
             rows_of(source)
 
 
@@ -268,13 +264,12 @@ def test_warc__twice_crawled(make_file):
     result = neardup.deduplicate(path)
     assert result.kept.column("id").to_pylist() == ["urn:uuid:1", "urn:uuid:9"]
     assert result.kept.column("url").to_pylist() == ["http://a/"] * 2
-    message = r"'http://a/' was used before.*name another column with read=.*id_column=.*,"
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=r"'http://a/' .*used before.*read=.*id_column="):
         neardup.deduplicate(path, read=neardup.ReadOptions(id_column="url"))
 
 
 def test_warc__cut_refuses(make_file):
-    with pytest.raises(InvalidInputError, match="cannot be cut out of a WARC file"):
+    with pytest.raises(InvalidInputError, match=r"cannot be cut.*WARC"):
         neardup.cut(make_file("a.warc", A))
 
 
