@@ -43,7 +43,8 @@ def test_group_records__looked_up_are_those_of_the_other_collection(is_directed)
 
 
 def test_index_groups__too_many(monkeypatch):
-    records = join.rank_records(*records_of([[5, 6], [7, 6]]))
+    values, *places = records_of([[5, 6], [7, 6]])
+    records = join.rank_numbers(*join.number_values(values), *places)
     prefixes = np.array([2, 2], np.int64)
     two_sided = join.group_records(2, np.array([1, 2], np.uint8))
     monkeypatch.setattr(join, "_MOST_TOKENS", 9)
@@ -63,7 +64,7 @@ def test_rank_records__by_definition():
         counts = Counter(flat)
         order = sorted(dict.fromkeys(flat), key=counts.__getitem__)
         values, starts, sizes = records_of(records)
-        ranked = join.rank_records(values, starts, sizes)
+        ranked = join.rank_numbers(*join.number_values(values), starts, sizes)
         assert ranked.n_tokens == len(order)
         for r, record in enumerate(records):
             run = slice(ranked.starts[r], ranked.starts[r] + ranked.sizes[r])

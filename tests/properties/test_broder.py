@@ -16,7 +16,6 @@ from neardup.sketches.samples import (
     SmallestScheme,
     estimate_containment,
     estimate_resemblance,
-    join_sketches,
 )
 from neardup.tables import SetSketches, ShingleLists
 from tests.arrays import ragged, unragged
@@ -87,9 +86,9 @@ def test_sketch_sets__next_modulus_by_keeping_multiples(elements, size, seed):
 
 
 @given(lists, schemes, st.integers(0, 6))
-def test_join_sketches__cut_in_two(lists, scheme, cut):
+def test_join_rows__cut_in_two(lists, scheme, cut):
     parts = [sketch(part, scheme) for part in (lists[:cut], lists[cut:])]
-    assert rows_of(join_sketches(parts)) == rows_of(sketch(lists, scheme))
+    assert rows_of(scheme.join_rows(parts)) == rows_of(sketch(lists, scheme))
 
 
 @given(lists, schemes)
@@ -159,7 +158,7 @@ def check_estimate(found, k, hits, n, is_whole):
 @given(lists, lists, schemes)
 def test_estimate_resemblance__two_tables_and_either_order(lists, others, scheme):
     one, other = sketch(lists, scheme), sketch(others, scheme, lead=2)
-    together = join_sketches([one, other])
+    together = scheme.join_rows([one, other])
     left, right = (
         places.astype(np.int64)
         for places in np.divmod(np.arange(len(lists) * len(others)), len(others))

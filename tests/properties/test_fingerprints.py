@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_texts
+from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_lists
 from tests.arrays import make_texts, unragged
 from tests.oracles import hashing
 from tests.oracles import rabin as oracle
@@ -25,12 +25,12 @@ def numbered_as(row, expected, occurrences):
     readings,
     st.integers(0, 3),
 )
-def test_shingle_texts__rabin_as_oracle(texts, tokenizer, ngram, occurrences, seed):
+def test_shingle_lists__rabin_as_oracle(texts, tokenizer, ngram, occurrences, seed):
     options = {"fingerprint": "rabin", "seed": seed}
     scheme = make_shingle_scheme(tokenizer, ngram=ngram, occurrences=occurrences, **options)
     source = make_texts(texts, lead="é", trail="junk")
     tokens = scheme.tokenizer.hash_tokens(source)
-    found = shingle_texts(source, scheme)
+    found = shingle_lists(tokens, scheme)
     for row, hashes in zip(
         unragged(found.values, found.offsets),
         unragged(tokens.values, tokens.offsets),

@@ -213,8 +213,3 @@ def test_prefixes__the_first_of_a_pair_finds_the_second(name):
             assert {*looking} & {*sorted(other, key=order.index)[: found[1]]}
             n_met += 1
     assert n_met > 20
-
-
-@every_measure
-def test_is_jaccard__only_one(name):
-    assert MEASURES[name].is_jaccard == (name == "jaccard")

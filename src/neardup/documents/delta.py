@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.queries import NO_PAIRS, Queries, join_queries, queries_of_indexed
+from neardup.documents.queries import NO_PAIRS, Queries, join_queries, queries_of_texts
 from neardup.documents.records import (
     Id,
     ids_of_values,
@@ -102,7 +102,8 @@ class Delta:
         """Sign and append the documents of a row of the database."""
         ids, records = unpack_pending(data)
         texts = pa.concat_arrays([record["text"].chunk(0) for record in records])
-        signed = queries_of_indexed(texts, ids_of_values(ids), self.scheme)
+        tokenizer = self.scheme.shingles.tokenizer
+        signed = queries_of_texts(tokenizer.texts_in_index(texts, ids_of_values(ids)), self.scheme)
         for row, (identifier, record) in enumerate(zip(ids, records, strict=True)):
             self._append(identifier, record, signed.take(np.array([row])))
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.documents.records import Id, as_one_text, ids_of_values
 from neardup.documents.scheme import DocumentScheme
@@ -33,7 +32,7 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
+from neardup.text.shingles import digest_token_lists, sets_of_tokens, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
 
 
@@ -147,8 +146,7 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
     tokens = scheme.shingles.tokenizer.hash_tokens(texts)
     if scheme.weighted is not None:
         return weighted_sets(tokens, scheme.shingles, scheme.weighted)
-    lists = shingle_lists(tokens, scheme.shingles)
-    return sorted_in_place(lists)
+    return sets_of_tokens(tokens, scheme.shingles)
 
 
 def join_queries(parts: Sequence[Queries]) -> Queries:
@@ -162,11 +160,6 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
         join_filters(filters) if filters else None,
         join_sets(*sets) if sets else None,
     )
-
-
-def queries_of_indexed(texts: pa.Array, ids: pa.Array, scheme: DocumentScheme) -> Queries:
-    """Sign documents of an index, by ids for tokenizers by file."""
-    return queries_of_texts(scheme.shingles.tokenizer.texts_in_index(texts, ids), scheme)
 
 
 def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:

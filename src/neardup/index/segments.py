@@ -47,8 +47,6 @@ _ID_TYPES = {
     )
 }
 
-_NO_SUMS: Uint32s = np.empty(0, np.uint32)
-
 
 @dataclass(frozen=True, eq=False)
 class Segment:

@@ -21,7 +21,6 @@ from neardup.files.streams import is_url
 from neardup.options.document_options import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.output_tables import read_summary, resolve_tables
-from neardup.reading.catalogue import IdLookup
 from neardup.reading.sign import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
@@ -60,15 +59,11 @@ class DropResult(Selection):
     def _removed_rows(self, gone: Int64s) -> pa.Table:
         return pa.table(
             {
-                "id": self._ids.take(gone),
+                "id": self._own_ids.take(gone),
                 "file": self._documents.document_files(gone),
                 "row": self._documents.numbers[gone],
             }
         )
-
-    @cached_property
-    def _ids(self) -> IdLookup:
-        return IdLookup(self._documents)
 
 
 DEFAULT_COLUMN = "doc_id"

@@ -34,7 +34,7 @@ from neardup.matching.join import (
     number_values,
     order_by_size,
     probe_pieces,
-    rank_records,
+    rank_numbers,
     salt_tokens,
 )
 from neardup.matching.measures import EditThreshold
@@ -80,9 +80,6 @@ def distances_within(left: Characters, right: Characters, most: Int64s, workers:
 
 
 _LONGEST_QGRAM = 6
-
-# Product of the lengths of two strings that take as long to compare as two sets.
-_LENGTH_SQUARED = 12_000
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,8 @@ def index_grams(
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
     # A string shorter than q gets one hash of all its tokens, which no q-gram has.
     shingle_kernels.hash_shingles(strings.values, strings.offsets, qgram, values, offsets)
-    grams = rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
+    numbered = number_values(values[: offsets[-1]])
+    grams = rank_numbers(*numbered, offsets[:-1], np.diff(offsets))
     probing = _prefix_lengths(grams, reach.allowed, qgram)
     indexing = _prefix_lengths(grams, reach.allowed[reach.longest], qgram)
     # All q-grams of a string that is too short to be looked up, in case a longer one is not.

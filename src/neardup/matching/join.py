@@ -385,18 +385,13 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
         yield values
 
 
-def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
-    """Sort the values of each record by rarity.
-
-    All values stay. Record r's ``sizes[r]`` values start at ``starts[r]``, in order of records.
-    """
-    return rank_numbers(*number_values(values), starts, sizes)
-
-
 def rank_numbers(
     numbers: Int32s, frequencies: Int64s, starts: Int64s, sizes: Int64s
 ) -> PlacedRecords:
-    """Replace numbers by ranks, and sort them per record."""
+    """Replace numbers by ranks of rarity, and sort them per record.
+
+    Record r's ``sizes[r]`` numbers start at ``starts[r]``, in order of records.
+    """
     tokens, token_starts = _rank(numbers, frequencies)
     n_tokens = len(token_starts) - 1
     index = index_prefixes(tokens, starts, sizes, n_tokens)

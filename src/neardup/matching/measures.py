@@ -113,8 +113,6 @@ class Measure(ABC):
     is_count: ClassVar[bool] = False
     #: Whether a pair at the threshold has a least Jaccard similarity, for MinHash bands.
     has_bands: ClassVar[bool] = True
-    #: Whether it is the Jaccard similarity of plain sets, which MinHash estimates.
-    is_jaccard: ClassVar[bool] = False
     #: The largest ratio of sizes for which ``least_jaccard`` holds, None for any.
     size_ratio: ClassVar[int | None] = None
 
@@ -202,7 +200,6 @@ class Jaccard(Measure):
 
     name = "jaccard"
     code = overlap.JACCARD
-    is_jaccard = True
 
     @property
     def least_jaccard(self) -> Fraction:
@@ -373,7 +370,6 @@ class WeightedJaccard(Jaccard):
 
     name = "weighted-jaccard"
     code = overlap.WEIGHTED_JACCARD
-    is_jaccard = False
     is_weighted = True
 
 

@@ -117,10 +117,6 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         if self.frees_files:
             self.segments[number].release()
 
-    def search_bytes(self, n_threads: int) -> int:
-        """Return the approximate memory of a search of all segments."""
-        return sum(searcher.memory_bytes(n_threads) for searcher in self.searchers)
-
     def in_turns(
         self, first: int, n_threads: int, fits: Callable[[int], bool]
     ) -> Iterator[Sequence[int]]:

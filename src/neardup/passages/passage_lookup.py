@@ -156,7 +156,8 @@ def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runn
 
     If not all segments fit, each lookup reloads them, so larger batches pay off; 1 if all fit.
     """
-    n_bytes = sum(index.search_bytes(runner.workers) for index in indexes)
+    searchers = (searcher for index in indexes for searcher in index.searchers)
+    n_bytes = sum(searcher.memory_bytes(runner.workers) for searcher in searchers)
     if workspace.fits(n_bytes, _SEARCH_SHARE):
         return 1
     return tokens_within(workspace)

@@ -99,7 +99,12 @@ class SampleScheme(SketchKind):
 
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
         """Concatenate the sketches of all parts."""
-        return join_sketches(parts)
+        return SetSketches(
+            np.concatenate([part.values for part in parts]),
+            offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+            np.concatenate([part.sizes for part in parts]),
+            np.concatenate([part.moduli for part in parts]),
+        )
 
     def count_elements(self, rows: SetSketches) -> Int64s:
         """Return the numbers of shingles."""
@@ -272,16 +277,6 @@ class ModuloScheme(SampleScheme):
         check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
         check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
         return replace(rows, moduli=moduli)
-
-
-def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
-    """Concatenate one or more sketch tables of one scheme."""
-    return SetSketches(
-        np.concatenate([part.values for part in parts]),
-        offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
-        np.concatenate([part.sizes for part in parts]),
-        np.concatenate([part.moduli for part in parts]),
-    )
 
 
 def estimate_resemblance(

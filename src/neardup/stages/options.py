@@ -146,9 +146,6 @@ def check_text(name: str, text: object) -> None:
         raise InvalidInputError(message) from None
 
 
-# Entries of both functions' results.
-OF_INPUTS = ("input_files", "inputs", "against_files", "against", "reading")
-
 # Files that a summary lists individually.
 _LISTED = 100
 

@@ -108,6 +108,10 @@ class Selection(Result):
     def _sides(self) -> dict[str, Bools]:
         return sides_of(self._documents, self._stays)
 
+    @cached_property
+    def _own_ids(self) -> IdLookup:
+        return IdLookup(self._documents)
+
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         change = self._change
         return block if change is None else change.apply(change.gathered, block, rows)

@@ -248,11 +248,6 @@ def digest_token_lists(token_lists: TokenLists) -> Uint64s:
     return digests
 
 
-def shingle_texts(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
-    """Hash the shingles of each text as ``shingle_lists`` does."""
-    return shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
-
-
 def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
     """Hash the shingles of each token sequence, in any order."""
     how = scheme.fingerprints
@@ -270,7 +265,7 @@ def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleList
 
 def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     """Return each text's sorted set of shingle hashes."""
-    return sorted_in_place(shingle_texts(texts, scheme))
+    return sets_of_tokens(scheme.tokenizer.hash_tokens(texts), scheme)
 
 
 def sets_of_tokens(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleSets:

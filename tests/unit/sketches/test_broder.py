@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from neardup.sketches.samples import ModuloScheme, SmallestScheme
-from neardup.text.shingles import make_shingle_scheme, shingle_texts
+from neardup.text.shingles import make_shingle_scheme, shingle_lists
 from tests.arrays import make_texts, unragged
 from tests.each import each_of
 from tests.unit.sketches.samples import TEXTS, sketch
@@ -76,8 +76,10 @@ KNOWN_ANSWERS = [
     KNOWN_ANSWERS,
 )
 def test_sketch_sets__known_answers(scheme, fingerprint, expected, sizes, moduli):
-    lists = shingle_texts(make_texts(TEXTS), make_shingle_scheme(ngram=2, fingerprint=fingerprint))
-    found = scheme.sample(lists)
+    shingles = make_shingle_scheme(ngram=2, fingerprint=fingerprint)
+    found = scheme.sample(
+        shingle_lists(shingles.tokenizer.hash_tokens(make_texts(TEXTS)), shingles)
+    )
     assert unragged(found.values, found.offsets) == expected
     assert found.sizes.tolist() == sizes
     assert found.moduli.tolist() == moduli

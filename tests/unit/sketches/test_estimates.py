@@ -11,7 +11,7 @@ from neardup.sketches.samples import (
     estimate_containment,
     estimate_resemblance,
 )
-from neardup.text.shingles import make_shingle_scheme, shingle_texts
+from neardup.text.shingles import make_shingle_scheme, shingle_lists
 from tests.arrays import make_texts
 from tests.each import each_of
 from tests.unit.sketches.samples import rows, sketch
@@ -29,7 +29,7 @@ def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint):
     }[occurrences][ngram - 1]
     shingles = make_shingle_scheme(ngram=ngram, occurrences=occurrences, fingerprint=fingerprint)
     for scheme in (SmallestScheme(), ModuloScheme()):
-        sketches = scheme.sample(shingle_texts(texts, shingles))
+        sketches = scheme.sample(shingle_lists(shingles.tokenizer.hash_tokens(texts), shingles))
         found = estimate_resemblance(sketches, sketches, rows(0), rows(1), scheme)
         assert found.values.tolist() == found.low.tolist() == [float(expected)]
         assert found.is_usable().all()
@@ -38,8 +38,8 @@ def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint):
 def test_estimate_containment__broders_permutations():
     """Texts may have the same shingles and not be the same."""
     texts = make_texts(["a c a b a", "a b a c a", "a c a", "x"])
-    scheme = ModuloScheme()
-    sketches = scheme.sample(shingle_texts(texts, make_shingle_scheme(ngram=2)))
+    scheme, shingles = ModuloScheme(), make_shingle_scheme(ngram=2)
+    sketches = scheme.sample(shingle_lists(shingles.tokenizer.hash_tokens(texts), shingles))
     found = estimate_containment(sketches, sketches, rows(0, 0, 2, 0), rows(1, 2, 0, 3), scheme)
     assert found.values.tolist() == [1, 0.5, 1, 0]
     assert found.n_samples.tolist() == [4, 4, 2, 4]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_texts
+from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_lists
 from tests.arrays import make_texts
 from tests.each import each_of
 
@@ -30,6 +30,7 @@ def test_draw_polynomial__known_answers(seed, polynomial):
 
 
 @pytest.mark.parametrize(("text", "fingerprint"), TOKENS.items())
-def test_shingle_texts__known_answers_of_words(text, fingerprint):
-    found = shingle_texts(make_texts([text]), rabin(ngram=5))
+def test_shingle_lists__known_answers_of_words(text, fingerprint):
+    scheme = rabin(ngram=5)
+    found = shingle_lists(scheme.tokenizer.hash_tokens(make_texts([text])), scheme)
     assert found.values.tolist() == [fingerprint]

@@ -24,7 +24,7 @@ from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.passage_options import CutOptions
 from neardup.passages.search_plan import candidate_probability
-from neardup.reading.catalogue import Catalogue, IdLookup
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import sides_of
 from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
@@ -305,7 +305,3 @@ class CutResult(Selection):
             "kept_in": pa.array(np.where(is_own, "input", "against"), pa.string()),
         }
         return pa.table(columns)
-
-    @cached_property
-    def _own_ids(self) -> IdLookup:
-        return IdLookup(self._documents)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.reading.catalogue import Catalogue, IdLookup
+from neardup.reading.catalogue import Catalogue
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.selection import (
@@ -195,10 +195,6 @@ class DeduplicationResult(Selection):
                 "row": self._documents.numbers[documents],
             }
         )
-
-    @cached_property
-    def _own_ids(self) -> IdLookup:
-        return IdLookup(self._documents)
 
     @cached_property
     def _keeper_ids(self) -> KeeperIds:
