@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.reports.charts import (
-    banding_chart,
-    bars_by_file,
-    matrix_of_pairs,
-    similarity_chart,
-)
+from neardup.reports.charts import banding_chart, bars_by_file, matrix_of_pairs, similarity_chart
 from neardup.reports.examples import Document, compare_documents
 from neardup.reports.page import Fact, Report, Section, Table
 

@@ -13,12 +13,7 @@ from neardup.runs.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
 from tests.each import each_of
-from tests.kernels.edit_strings import (
-    random_edit,
-    random_strings,
-    threshold_of,
-    token_lists,
-)
+from tests.kernels.edit_strings import random_edit, random_strings, threshold_of, token_lists
 from tests.oracles import edits
 
 

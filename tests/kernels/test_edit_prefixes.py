@@ -8,9 +8,7 @@ import numpy as np
 from neardup.kernels.join import edit_join_kernels as kernels
 from neardup.matching import edit_join
 from tests.each import each_of
-from tests.kernels.edit_strings import (
-    QGRAMS,
-)
+from tests.kernels.edit_strings import QGRAMS
 from tests.oracles import edits
 
 

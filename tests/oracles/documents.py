@@ -7,12 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tests.oracles.measures import (
-    Elements,
-    rank_of_sets,
-    sets_reach,
-    value,
-)
+from tests.oracles.measures import Elements, rank_of_sets, sets_reach, value
 
 Tokens = Sequence[Hashable]
 

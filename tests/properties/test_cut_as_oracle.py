@@ -14,14 +14,7 @@ from hypothesis import strategies as st
 
 from neardup.passages.aligner import windows_for
 from tests.calls import grouped
-from tests.cutting import (
-    collections,
-    cut,
-    cut_similar,
-    dense_case,
-    make_text,
-    without,
-)
+from tests.cutting import collections, cut, cut_similar, dense_case, make_text, without
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import alignment, repeats, search

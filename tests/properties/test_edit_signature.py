@@ -9,12 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.sketches.edit import (
-    EditScheme,
-    edit_estimates,
-    edit_signatures,
-    signature_distances,
-)
+from neardup.sketches.edit import EditScheme, edit_estimates, edit_signatures, signature_distances
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
 from tests.oracles import edit_signature as oracle

@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 from neardup.matching import survivors
 from neardup.matching.buckets import list_full_keys, list_prefixes
 from neardup.matching.measures import CandidateSets, make_measure, measure_sets
-from neardup.matching.survivors import (
-    choose_survivors,
-    join_components,
-    rank_documents,
-)
+from neardup.matching.survivors import choose_survivors, join_components, rank_documents
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.oracles import components as components_oracle

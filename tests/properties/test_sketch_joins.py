@@ -16,12 +16,7 @@ from neardup.matching import join as pieces
 from neardup.matching.measures import Jaccard
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import join_signatures
-from neardup.sketches.samples import (
-    ModuloScheme,
-    SmallestScheme,
-    join_modulo,
-    join_smallest,
-)
+from neardup.sketches.samples import ModuloScheme, SmallestScheme, join_modulo, join_smallest
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged
 from tests.each import each_of

@@ -14,13 +14,7 @@ from neardup.matching.measures import MEASURES, EditThreshold
 from neardup.matching.set_join import SetJoin, WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists
-from tests.arrays import (
-    make_sets,
-    make_weighted_sets,
-    ragged,
-    random_sets,
-    random_weighted_sets,
-)
+from tests.arrays import make_sets, make_weighted_sets, ragged, random_sets, random_weighted_sets
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, WEIGHTED, rank, size, value
 

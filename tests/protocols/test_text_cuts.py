@@ -22,12 +22,7 @@ from tests.each import each_of
 from tests.examples import examples
 from tests.files import compress, decompress
 from tests.protocols.format_cases import CASES, Case, Row
-from tests.protocols.format_reading import (
-    BY_BYTES,
-    COMPRESSIBLE,
-    expected,
-    read,
-)
+from tests.protocols.format_reading import BY_BYTES, COMPRESSIBLE, expected, read
 
 every_cuttable = pytest.mark.parametrize(
     "case", [case for case in CASES if case.can_be_cut], ids=str

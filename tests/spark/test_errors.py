@@ -11,13 +11,7 @@ import pytest
 
 import neardup
 from neardup.engine.spark import read
-from neardup.errors import (
-    EngineError,
-    InvalidInputError,
-    NeardupError,
-    ReadError,
-    WriteError,
-)
+from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError, WriteError
 from tests.spark import on_session
 from tests.spark.runs import assert_same, run_threads
 

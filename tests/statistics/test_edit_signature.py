@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.sketches.edit import NEIGHBOURHOOD as N
-from neardup.sketches.edit import (
-    EditScheme,
-    edit_estimates,
-    edit_signatures,
-)
+from neardup.sketches.edit import EditScheme, edit_estimates, edit_signatures
 from neardup.tables import EditSignatures, Texts
 
 pytestmark = pytest.mark.statistics

@@ -36,15 +36,7 @@ from neardup.kernels.arrays import sealed
 from neardup.kernels.bucket import bucket_kernels as kernel
 from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
-from neardup.tables import (
-    Filters,
-    Int64s,
-    ShingleSets,
-    Texts,
-    Uint64s,
-    WeightedSets,
-    offsets_of,
-)
+from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets, offsets_of
 
 # The sorted lists of a segment: which of its documents have a key.
 

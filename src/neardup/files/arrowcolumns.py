@@ -25,13 +25,7 @@ from neardup.files.columnpaths import (
 )
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import IN_MEMORY as LANGUAGE_IN_MEMORY
-from neardup.files.problems import (
-    check_columns,
-    encoding_advice,
-    id_advice,
-    not_utf8,
-    null_text,
-)
+from neardup.files.problems import check_columns, encoding_advice, id_advice, not_utf8, null_text
 from neardup.files.rows import (
     ColumnNames,
     Mask,

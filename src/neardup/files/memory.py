@@ -18,18 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import (
-    Misread,
-    TableBlock,
-    check_batch,
-    column_of,
-    without_views,
-)
-from neardup.files.rows import (
-    RowBlock,
-    RowWriter,
-    Source,
-)
+from neardup.files.arrowcolumns import Misread, TableBlock, check_batch, column_of, without_views
+from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
 
 _BLOCK_ROWS = 8192

@@ -27,11 +27,7 @@ from neardup.files.arrowcolumns import (
 from neardup.files.columnpaths import path_in
 from neardup.files.cuts import Cuts
 from neardup.files.rawrows import BLOCK_BYTES
-from neardup.files.rows import (
-    RowBlock,
-    RowWriter,
-    Source,
-)
+from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, check_unpacked, file_size, open_random
 from neardup.files.writers import TableWriter
 from neardup.options.groups import InputOptions

@@ -23,15 +23,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.encodings import MARKS, encoding_by_mark
 from neardup.files.problems import not_decodable
-from neardup.files.rows import (
-    ColumnNames,
-    Mask,
-    ParsedRows,
-    Problems,
-    RowBlock,
-    RowWriter,
-    Source,
-)
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Problems, RowBlock, RowWriter, Source
 from neardup.files.streams import (
     Buffer,
     Destination,

@@ -21,11 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import (
-    InvalidInputError,
-    NeardupError,
-    ReadError,
-)
+from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import TableBlock, as_text, cast_column, column_of
 from neardup.files.cuts import Cuts
 from neardup.files.memory import MemorySource

@@ -17,13 +17,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, ReadError, SketchMismatchError
 from neardup.files.arrowcolumns import StoredBlock
-from neardup.files.documents import (
-    as_text,
-    check_unique,
-    common_id_type,
-    hash_ids,
-    other_ids,
-)
+from neardup.files.documents import as_text, check_unique, common_id_type, hash_ids, other_ids
 from neardup.files.encodings import languages_of_ids
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination

@@ -32,14 +32,7 @@ from neardup.errors import (
 )
 from neardup.files.destinations import recover
 from neardup.options.choices import IndexKind
-from neardup.runs.disk import (
-    HOLDER,
-    find_holder,
-    part_of,
-    store_holder,
-    sync_folder,
-    translated,
-)
+from neardup.runs.disk import HOLDER, find_holder, part_of, store_holder, sync_folder, translated
 from neardup.tables import Int64s, Uint32s
 from neardup.version import __version__
 

@@ -9,10 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.open_documents import (
-    OpenDocuments,
-    look_up_block,
-)
+from neardup.documents.open_documents import OpenDocuments, look_up_block
 from neardup.engine.engine import Engine, TaskResources, each_block
 from neardup.files.arrowcolumns import joined
 from neardup.files.documents import choose_id_column, common_id_type

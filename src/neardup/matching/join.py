@@ -17,13 +17,7 @@ import numpy.typing as npt
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.kernels.arrays import Int, sealed
 from neardup.kernels.join import postings
-from neardup.kernels.join.postings import (
-    ALL_PAIRS,
-    PPJOIN,
-    PPJOIN_PLUS,
-    Postings,
-    RecordGroups,
-)
+from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS, Postings, RecordGroups
 from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner

@@ -25,13 +25,7 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.files.arrowcolumns import TableBlock
-from neardup.files.destinations import (
-    SUMMARY,
-    Target,
-    check_file,
-    is_standard_output,
-    write_file,
-)
+from neardup.files.destinations import SUMMARY, Target, check_file, is_standard_output, write_file
 from neardup.files.inputs import Inputs, resolve_inputs
 from neardup.files.remote import Url
 from neardup.files.rows import RowBlock, RowWriter, Source

@@ -19,10 +19,7 @@ from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import OutputFormat
 from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import (
-    SLICE_BYTES,
-    ReadingPlan,
-)
+from neardup.reading.sign import SLICE_BYTES, ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,

@@ -19,12 +19,7 @@ from neardup.files.destinations import Target, check_file, target_of, write_file
 from neardup.options.kinds import cuts_programs
 from neardup.reports.charts import Chart
 from neardup.reports.examples import Example, example_lines
-from neardup.reports.text import (
-    escape_text,
-    is_figure,
-    well_formed,
-    written,
-)
+from neardup.reports.text import escape_text, is_figure, well_formed, written
 from neardup.version import __version__
 
 if TYPE_CHECKING:

@@ -31,12 +31,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-from neardup.errors import (
-    InvalidInputError,
-    InvalidParameterError,
-    ReadError,
-    WriteError,
-)
+from neardup.errors import InvalidInputError, InvalidParameterError, ReadError, WriteError
 from neardup.runs.disk import (
     HOLDER,
     LOCK,

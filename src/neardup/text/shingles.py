@@ -18,12 +18,7 @@ from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptio
 from neardup.options.option import no_effect
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.forms import Normalisation
-from neardup.text.tokenizers import (
-    Tokenizer,
-    make_tokenizer,
-    named_tokenizer,
-    shingle_tokens,
-)
+from neardup.text.tokenizers import Tokenizer, make_tokenizer, named_tokenizer, shingle_tokens
 
 # Rabin fingerprints of shingles: a hash whose collisions are bounded by a theorem.
 

@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
-from neardup.files.columnpaths import (
-    MISSING,
-    path_in,
-    value_in,
-    values_at,
-    with_values_at,
-)
+from neardup.files.columnpaths import MISSING, path_in, value_in, values_at, with_values_at
 from neardup.files.cuts import Cuts
 from neardup.files.formats import file_source
 from neardup.files.memory import arrow_source, rows_source

@@ -13,11 +13,7 @@ import openpyxl
 import pytest
 
 import neardup
-from neardup.errors import (
-    InvalidInputError,
-    MissingExtraError,
-    ReadError,
-)
+from neardup.errors import InvalidInputError, MissingExtraError, ReadError
 from neardup.files import formats, sheets, spreadsheet
 from neardup.files.formats import file_source
 from neardup.files.inputs import resolve_paths

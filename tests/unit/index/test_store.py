@@ -26,13 +26,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
-from neardup.index.store import (
-    Database,
-    SegmentRecord,
-    create_index,
-    created_index,
-    read_manifest,
-)
+from neardup.index.store import Database, SegmentRecord, create_index, created_index, read_manifest
 from tests.each import each_of
 
 NOTHING = np.empty(0, np.uint32)

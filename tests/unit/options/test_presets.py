@@ -7,11 +7,7 @@ from typing import get_args
 from neardup.options.choices import CutPreset, DocumentPreset, PassagePresetName, PresetName
 from neardup.options.document_options import DedupOptions, DocumentSchemeOptions, PairOptions
 from neardup.options.kinds import Choice
-from neardup.options.passage_options import (
-    CutOptions,
-    PassageOptions,
-    SearchOptions,
-)
+from neardup.options.passage_options import CutOptions, PassageOptions, SearchOptions
 from neardup.options.presets import PRESETS
 from tests.each import each_of
 

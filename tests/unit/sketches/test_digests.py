@@ -7,11 +7,7 @@ from hashlib import blake2b
 import pyarrow as pa
 
 import neardup
-from neardup.sketches.kind import (
-    digest_texts,
-    digest_tokens,
-    to_column,
-)
+from neardup.sketches.kind import digest_texts, digest_tokens, to_column
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme

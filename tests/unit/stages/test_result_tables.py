@@ -10,9 +10,7 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files import parquet
 from neardup.runs.runner import Runner
-from neardup.stages.result_tables import (
-    open_table,
-)
+from neardup.stages.result_tables import open_table
 
 
 def read_table(data, runner):

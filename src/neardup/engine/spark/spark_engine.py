@@ -73,13 +73,7 @@ from neardup.index.open_index import SharedFolder
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, part_of
-from neardup.reading.sign import (
-    Collections,
-    Counted,
-    ReadingPlan,
-    SignedBatches,
-    numbers_of,
-)
+from neardup.reading.sign import Collections, Counted, ReadingPlan, SignedBatches, numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace

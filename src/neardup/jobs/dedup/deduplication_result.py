@@ -12,12 +12,7 @@ import pyarrow.compute as pc
 from neardup.reading.catalogue import Catalogue
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.selection import (
-    KeeperIds,
-    Selection,
-    collections_of,
-    in_batches,
-)
+from neardup.stages.selection import KeeperIds, Selection, collections_of, in_batches
 from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:

@@ -30,13 +30,7 @@ from neardup.index.open_index import RemovalResult
 from neardup.index.store import create_index
 from neardup.jobs.index.base_index import Index
 from neardup.jobs.search import search_documents
-from neardup.options.choices import (
-    ColumnNames,
-    Data,
-    DocumentMeasure,
-    DocumentPreset,
-    Number,
-)
+from neardup.options.choices import ColumnNames, Data, DocumentMeasure, DocumentPreset, Number
 from neardup.options.document_options import DocumentSchemeOptions, DocumentSearchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge

@@ -14,19 +14,8 @@ from neardup.index.open_index import RemovalResult
 from neardup.index.store import create_index, kind_of
 from neardup.jobs.index.base_index import Index
 from neardup.jobs.search import search_passages
-from neardup.options.choices import (
-    Data,
-    Number,
-    PassageMeasure,
-    PassagePresetName,
-    TokenizerChoice,
-)
-from neardup.options.groups import (
-    ReadingOptions,
-    ReadOptions,
-    RunOptions,
-    TextOptions,
-)
+from neardup.options.choices import Data, Number, PassageMeasure, PassagePresetName, TokenizerChoice
+from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.passage_options import PassageOptions, SearchOptions
 from neardup.passages.document_blocks import PassageReading
