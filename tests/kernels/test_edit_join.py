@@ -119,7 +119,7 @@ def test_as_characters__beyond_the_surrogates():
 def test_edit_join__too_many_tokens(monkeypatch):
     monkeypatch.setattr(edit_distances, "_MOST_TOKENS", 3)
     assert joined(["abc", "abcc"], 1)[0] == [(0, 1, 1)]
-    with pytest.raises(InvalidParameterError, match="3 different tokens at most, got 4"):
+    with pytest.raises(InvalidParameterError, match=r"3 different tokens.* 4"):
         joined(["abc", "abcd"], 1)
 
 

@@ -126,26 +126,24 @@ def test_report__finds_texts_by_label(index):
     assert "uncharted" in neardup.find_pairs(data).report(data).html
 
 
-ADVICE = "frame.reset_index"
+ADVICE = r"frame\.reset_index"
 
 
 @each_of(
-    ("index", "message"),
+    ("index", "facts"),
     [
-        (pd.Index([3, 4, 3, 5]), "row 3: id 3 was used before, in data, row 1; "),
-        (pd.Index(["a", None, "b", "c"]), "row 2: column 'index' is null; "),
-        (pd.Index([0.5, 1.5, 2.5, 3.5]), "holds double values, not strings or whole numbers"),
+        (pd.Index([3, 4, 3, 5]), "row 3: id 3 .* row 1; "),
+        (pd.Index(["a", None, "b", "c"]), "row 2: .*'index'.*null; "),
+        (pd.Index([0.5, 1.5, 2.5, 3.5]), "holds double "),
         (pd.date_range("2020-01-01", periods=4), "holds timestamp"),
-        (pd.MultiIndex.from_product([["a", "b"], [1, 2]]), "a MultiIndex has several for a row"),
+        (pd.MultiIndex.from_product([["a", "b"], [1, 2]]), "MultiIndex"),
     ],
     ids=["twice", "null", "decimals", "times", "tuples"],
 )
-def test_labels__that_are_no_ids(index, message):
+def test_labels__that_are_no_ids(index, facts):
     data = frame(index, key=list("abcd"))
-    with pytest.raises(InvalidInputError) as caught:
+    with pytest.raises(InvalidInputError, match=f"{facts}.*{ADVICE}"):
         neardup.deduplicate(data)
-    assert message in str(caught.value)
-    assert ADVICE in str(caught.value)
     assert neardup.deduplicate(data, read=neardup.ReadOptions(id_column="key")).removed[
         "id"
     ].to_pylist() == ["c"]
@@ -224,12 +222,12 @@ def test_results__are_tables_of_all_libraries():
 
 
 def test_deduplicate__of_a_text():
-    with pytest.raises(ReadError, match=r"^a text: no such file; a string is a path, put texts"):
+    with pytest.raises(ReadError, match=r"^a text: no such file"):
         neardup.deduplicate("a text")
 
 
 def check_refused(call):
-    with pytest.raises(InvalidInputError, match="which has no order, so"):
+    with pytest.raises(InvalidInputError, match="no order"):
         call()
 
 

@@ -129,7 +129,7 @@ def test_public_names__errors_are_what_callers_expect():
 
 
 def test_public_names__unknown():
-    with pytest.raises(AttributeError, match="module 'neardup' has no attribute 'dedup'"):
+    with pytest.raises(AttributeError, match=r"'neardup' .*'dedup'"):
         neardup.dedup  # noqa: B018
 
 

@@ -101,7 +101,7 @@ def test_table__damaged_in_a_column_nobody_named(kind):
 def test_file__without_its_end(tmp_path):
     path = written(tmp_path / "a.arrow", table_of(OTHERS["string"]), ipc.new_file)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InvalidInputError, match="its end is missing"):
+    with pytest.raises(InvalidInputError, match="end is missing"):
         ArrowSource(str(path), "a").schema()
 
 

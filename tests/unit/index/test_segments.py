@@ -100,7 +100,7 @@ def test_flip__of_the_header(made):
     folder, record = made
     for place in range(record.data_bytes, record.n_bytes):
         flip(folder, place)
-        with pytest.raises(IndexFormatError, match="header has another checksum"):
+        with pytest.raises(IndexFormatError, match=r"header .*checksum"):
             open_segment(folder, record)
         flip(folder, place)
     check_all([open_segment(folder, record)], Runner(1))
@@ -111,8 +111,8 @@ def test_cut_off(made):
     data = (folder / "segments/s").read_bytes()
     for other in (b"", data[:-1], data + b"0"):
         (folder / "segments/s").write_bytes(other)
-        with pytest.raises(IndexFormatError, match="bytes expected, found"):
+        with pytest.raises(IndexFormatError, match="bytes expected"):
             open_segment(folder, record)
     (folder / "segments/s").unlink()
-    with pytest.raises(IndexFormatError, match="the file is missing"):
+    with pytest.raises(IndexFormatError, match="is missing"):
         open_segment(folder, record)

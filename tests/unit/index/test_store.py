@@ -45,19 +45,19 @@ def test_create__round_trip(tmp_path):
     assert manifest.scheme == {"kind": "documents", "columns": ["ü"], "n": 1.5, "none": None}
     assert (manifest.kind, manifest.generation, manifest.segments) == ("documents", 0, ())
     assert [path.name for path in folder.iterdir()] == ["index.sqlite"]
-    with pytest.raises(OutputExistsError, match="already holds an index"):
+    with pytest.raises(OutputExistsError, match="holds an index"):
         create_index(folder, {})
 
 
 def test_create__in_a_folder_in_use(tmp_path):
     (tmp_path / "letter.txt").write_text("precious")
-    with pytest.raises(OutputExistsError, match="is not an index and not empty; choose another"):
+    with pytest.raises(OutputExistsError, match="not empty"):
         create_index(tmp_path, {})
-    with pytest.raises(WriteError, match="is not a folder; an index is a folder"):
+    with pytest.raises(WriteError, match="not a folder"):
         create_index(tmp_path / "letter.txt", {})
     with pytest.raises(WriteError, match="cannot write"):
         create_index(tmp_path / "letter.txt" / "below", {})
-    with pytest.raises(WriteError, match="is a URL; an index is local"):
+    with pytest.raises(WriteError, match="is a URL"):
         create_index(Path("s3://bucket/index"), {})
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
@@ -93,17 +93,17 @@ def test_created__goes_again_with_an_error(tmp_path):
 
 
 def test_open__what_is_no_index(tmp_path):
-    with pytest.raises(ReadError, match="folder not found; make an index with"):
+    with pytest.raises(ReadError, match="folder not found"):
         read_manifest(tmp_path / "nope")
-    with pytest.raises(ReadError, match=r"this folder has no index\.sqlite"):
+    with pytest.raises(ReadError, match=r"no index\.sqlite"):
         read_manifest(tmp_path)
     (tmp_path / "index.sqlite").write_text("something else, which is longer than a page" * 100)
-    with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged \(file is"):
+    with pytest.raises(IndexFormatError, match=r"index\.sqlite: .*damaged \(file is"):
         read_manifest(tmp_path)
     with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
         other.execute("CREATE TABLE a (b)")
     (tmp_path / "other.sqlite").replace(tmp_path / "index.sqlite")
-    with pytest.raises(IndexFormatError, match="the index has format 0, this neardup"):
+    with pytest.raises(IndexFormatError, match="format 0, "):
         read_manifest(tmp_path)
 
 
@@ -147,7 +147,7 @@ def test_damage__of_text(folder):
     with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as connection:
         connection.execute("UPDATE state SET data = CAST(X'70EF' AS TEXT)")
         connection.commit()
-    with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged"):
+    with pytest.raises(IndexFormatError, match=r"index\.sqlite: .*damaged"):
         read_manifest(folder)
 
 
@@ -188,8 +188,8 @@ def holding(folder) -> subprocess.Popen[str]:
 def held_by(folder, timeout: float = 0) -> str | None:
     with pytest.raises(IndexLockedError) as info, Database(folder).writing(timeout):
         pass
-    assert str(info.value).startswith(f"{folder} is being written by ")
-    assert str(info.value).endswith("; wait until that is done, and try again")
+    assert info.value.folder == str(folder)
+    assert (info.value.holder or "another process") in str(info.value)
     return info.value.holder
 
 

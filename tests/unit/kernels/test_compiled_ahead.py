@@ -42,7 +42,7 @@ def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_kernel__counts_its_arguments():
-    with pytest.raises(TypeError, match=r"kernel bucket.components.find_roots: 0 arguments, not "):
+    with pytest.raises(TypeError, match=r"bucket\.components\.find_roots: 0 arguments"):
         components.find_roots()
 
 
@@ -60,7 +60,7 @@ def test_kernel__counts_its_arguments():
     ],
 )
 def test_kernel__refuses_other_arrays(parents):
-    with pytest.raises(TypeError, match=r"find_roots: argument 0 is no contiguous"):
+    with pytest.raises(TypeError, match=r"find_roots: argument 0 .*contiguous"):
         components.find_roots(parents)
 
 
@@ -86,7 +86,7 @@ def test_kernel__takes_any_whole_number(kind):
 
 @each_of("value", [1.0, "1", None, np.float32(2)])
 def test_kernel__takes_nothing_else_for_a_whole_number(value):
-    with pytest.raises(TypeError, match=r"number_digests: argument 2 is not a whole number"):
+    with pytest.raises(TypeError, match=r"number_digests: argument 2 .*whole number"):
         number(value)
 
 
@@ -120,7 +120,7 @@ def test_level__the_best_first():
 
     assert _compile.LEVEL in _native.LEVELS
     assert _native.kernels(_native.LEVELS[-1]).keys() == _compile.COMPILED_AHEAD.keys()
-    with pytest.raises(ValueError, match="this processor does not run the code for x86-64-v9"):
+    with pytest.raises(ValueError, match=r"processor .*x86-64-v9"):
         _native.kernels("x86-64-v9")
 
 

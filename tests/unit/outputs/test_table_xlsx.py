@@ -94,7 +94,7 @@ def test_write_xlsx__as_another_reader_has_it():
 
 def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
     monkeypatch.setattr(spreadsheet, "SHEET_ROWS", 3)
-    with pytest.raises(WriteError, match="at most 2 rows below its header"):
+    with pytest.raises(WriteError, match="at most 2 rows"):
         written(pa.table({"n": [1, 2, 3]}))
     header: dict[str, Any] = {"A": "n"}
     assert sheets(written(pa.table({"n": [1, 2]}))) == [[header, {"A": 1}, {"A": 2}]]
@@ -125,9 +125,9 @@ def test_write_xlsx__same_bytes_each_time(tmp_path):
 
 def test_xlsx__only_as_a_file(monkeypatch, tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
-    with pytest.raises(InvalidParameterError, match=r"takes CSV or JSON lines only; [.]xlsx"):
+    with pytest.raises(InvalidParameterError, match=r"pipe\.xlsx .*JSON lines"):
         plan_table(tmp_path / "pipe.xlsx", overwrite=False)
     monkeypatch.setattr(output_tables, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra: .*\[xlsx\]"):
+    with pytest.raises(MissingExtraError, match=r"spreadsheet .*\[xlsx\]"):
         plan_table(tmp_path / "a.xlsx", overwrite=False)
     plan_table(tmp_path / "a.csv", overwrite=False)

@@ -46,7 +46,7 @@ def test_check_unique__whatever_the_hashes(mask, parts):
             check_unique(Ids(parts, pa.int64()), lambda place: ("f", place), COLUMNS)
     place, first = expected
     assert caught.value.row == place
-    assert f"used before, in f, row {first};" in str(caught.value)
+    assert f" in f, row {first};" in str(caught.value)
 
 
 @given(parts, st.lists(st.sets(st.integers(0, 40)), max_size=5))
@@ -87,9 +87,7 @@ def test_repeated_id__in_every_job(tmp_path, name):
     folder = tmp_path / name
     folder.mkdir()
     write(folder / "a.jsonl", [*range(2000), 7])
-    message = (
-        r"a\.jsonl, row 2001: id 7 was used before, in a\.jsonl, row 8; ids must differ; ids come "
-        r"from column 'id' .* name another with read=neardup.ReadOptions\(id_column=\.\.\.\),"
-    )
-    with pytest.raises(InvalidInputError, match=message):
+    place = r"a\.jsonl, row 2001: id 7 .* a\.jsonl, row 8; "
+    option = r"'id' .*read=neardup.ReadOptions\(id_column=\.\.\.\)"
+    with pytest.raises(InvalidInputError, match=f"{place}.*{option}"):
         WAYS[name](folder)

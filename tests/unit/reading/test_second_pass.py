@@ -65,7 +65,7 @@ def run(job: str, path: Path, later: list[str | None], **options: object) -> Non
 def test_second_pass__a_longer_text(tmp_path, job, later, workers):
     """It would be written where the next one is, or behind the last."""
     run(job, tmp_path / "a.jsonl", TEXTS, workers=workers)
-    with pytest.raises(neardup.ReadError, match="a text has changed since it was first read; run"):
+    with pytest.raises(neardup.ReadError, match="text has changed"):
         run(job, tmp_path / "a.jsonl", later, workers=workers)
 
 
@@ -80,12 +80,12 @@ def test_second_pass__a_longer_text(tmp_path, job, later, workers):
 )
 def test_second_pass__a_text_that_is_gone(tmp_path, job, later, options):
     """Nobody is ready for empty ones, of which there were none."""
-    with pytest.raises(neardup.ReadError, match="a text has changed since it was first read; run"):
+    with pytest.raises(neardup.ReadError, match="text has changed"):
         run(job, tmp_path / "a.jsonl", later, **options)
 
 
 @jobs
 @pytest.mark.parametrize("later", [TEXTS[:-1], [*TEXTS, "more"], []])
 def test_second_pass__other_rows(tmp_path, job, later):
-    with pytest.raises(neardup.ReadError, match="the file has changed since it was first read; ru"):
+    with pytest.raises(neardup.ReadError, match="file has changed"):
         run(job, tmp_path / "a.jsonl", later)

@@ -164,23 +164,22 @@ def test_rows_that_cannot_be_read__meet_all_conditions(tmp_path):
 
 
 @each_of(
-    ("text", "reason"),
+    ("text", "facts"),
     [
-        (" ", "it is empty"),
-        ("n = ", "syntax error at or near"),
-        ("foo(n) = 1", "Scalar Function with name foo does not exist"),
-        ("n in (select 1)", "it has a query within it"),
-        ("n = ?", "it has a parameter"),
-        ("row_number() over () = 1", "it has a window function"),
-        ("true) limit (1", "it is more than one condition"),
+        (" ", "empty"),
+        ("n = ", "syntax error"),
+        ("foo(n) = 1", "name foo"),
+        ("n in (select 1)", "query within"),
+        ("n = ?", "parameter"),
+        ("row_number() over () = 1", "window function"),
+        ("true) limit (1", "more than one"),
         ("n = 1; drop table n", "syntax error"),
         ("(" * 5000 + "n = 1" + ")" * 5000, "depth"),
     ],
 )
-def test_refused(text, reason):
-    with pytest.raises(InvalidParameterError) as caught:
+def test_refused(text, facts):
+    with pytest.raises(InvalidParameterError, match=facts) as caught:
         Condition(text)
-    assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -196,7 +195,7 @@ def test_values__that_cannot_be_compared_so(tmp_path):
 def test_extra__that_is_missing(monkeypatch):
     monkeypatch.setattr(where, "_database", where._database.__wrapped__)
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(MissingExtraError, match=r"a condition .* needs an extra: .*\[sql\]"):
+    with pytest.raises(MissingExtraError, match=r"condition .*\[sql\]"):
         Condition("x = 1")
 
 
@@ -217,7 +216,7 @@ def test_text_of__all_types():
         "date": ["2026-11-22", "2026-11-22", None],
         "bool": ["true", "false", None],
     }
-    with pytest.raises(InvalidInputError, match=r"'x' holds list.* values; blocking needs strings"):
+    with pytest.raises(InvalidInputError, match=r"'x' holds list<.*blocking"):
         _text_of(pa.array([[1]]), "x")
 
 

@@ -74,7 +74,7 @@ def test_work__a_task_that_ends_after_the_run(tmp_path):
                 do(other, "task-2")
                 other.close()
 
-    with pytest.raises(ValueError, match="comes too late"):
+    with pytest.raises(ValueError, match="too late"):
         be_late()
     with open_work(tmp_path) as work:
         check(work, "task-2")
@@ -115,7 +115,7 @@ def test_work__entered_and_left_by_different_threads(tmp_path):
     thread = threading.Thread(target=do, args=[work, "task-1"])
     thread.start()
     thread.join()
-    with pytest.raises(WriteError, match=r"the same command is at work in .*: this process, since"):
+    with pytest.raises(WriteError, match=": this process, "):
         open_work(tmp_path)
     work.close()
     open_work(tmp_path).remove()
@@ -226,7 +226,7 @@ def test_work__a_place_that_is_none(tmp_path, what):
     else:
         (tmp_path / "file").write_text("a file")
     parent = tmp_path / "file" if what == "parent" else tmp_path
-    with pytest.raises(WriteError, match="name another folder for temporary files with work"):
+    with pytest.raises(WriteError, match="name another folder"):
         do(open_work(parent), "task-1")
 
 
@@ -238,13 +238,10 @@ def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
         Path("nowhere").read_bytes()
     with pytest.raises(WriteError, match="output"), work.task("a"):
         raise WriteError("output") from OSError(errno.ENOSPC, "full")
-    advice = "it goes on where it stopped" if is_lasting else "or work on a larger one$"
+    advice = "goes on" if is_lasting else "work on a larger"
     with pytest.raises(WriteError, match=f"No space left.*{advice}"), work.task("a"):
         raise OSError(errno.ENOSPC, "full")
-    with (
-        pytest.raises(WriteError, match=r"No such file.*something has removed files there"),
-        work.task("a") as files,
-    ):
+    with pytest.raises(WriteError, match=r"No such .*removed"), work.task("a") as files:
         files.new("a").read_bytes()
     work.remove()
 

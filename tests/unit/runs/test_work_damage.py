@@ -146,10 +146,9 @@ def test_full_disk__at_any_call(tmp_path, code, is_once):
                 check(work, task)
         assert list(parent.iterdir()) == []
         position += 1
-    advice = "free some disk, then run the same command again: it goes on where it stopped"
-    if code == errno.EIO:
-        advice = "name another folder for temporary files with work"
-    assert messages == {f"cannot write FOLDER: {os.strerror(code)}; {advice}"}
+    [message] = messages
+    assert f" FOLDER: {os.strerror(code)}; " in message
+    assert ("another folder" if code == errno.EIO else "free some disk") in message
     assert n_errors > 20
 
 

@@ -23,8 +23,8 @@ KINDS = {
     "edit": {"kind": "edit", "compression": 4},
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
-COLUMNS = r"^the columns are not those of sketches of this kind; make the sketches again$"
-NOT_SKETCHES = "not a file of sketches; make one with neardup sketch"
+COLUMNS = "columns are not"
+NOT_SKETCHES = "not a file"
 
 
 def make(kind, n=40):

@@ -22,7 +22,7 @@ from tests.unit.sketches.sketch_tables import (
 
 
 @each_of(
-    ("about", "message"),
+    ("about", "facts"),
     [
         (b"", NOT_SKETCHES),
         (b"{", NOT_SKETCHES),
@@ -32,54 +32,48 @@ from tests.unit.sketches.sketch_tables import (
         (None, NOT_SKETCHES),
         ({"format": 1}, NOT_SKETCHES),
         ({"scheme": {}}, NOT_SKETCHES),
-        (
-            {"format": 2, "scheme": {}},
-            "sketches of format 2, this neardup reads 1; use a newer neardup, or make the sketches "
-            "again",
-        ),
-        ({"format": 1, "scheme": []}, "sketches of format 1, this neardup reads 1; use a newer"),
-        ({"format": 1, "scheme": {}}, "unknown kind of sketches None; it may come from a newer"),
-        ({"format": 1, "scheme": {"kind": "odd"}}, "unknown kind of sketches 'odd'; it may come"),
-        ({"format": 1, "scheme": {"kind": ["edit"]}}, "unknown kind of sketches"),
+        ({"format": 2, "scheme": {}}, "format 2, .* 1;"),
+        ({"format": 1, "scheme": []}, "format 1, .* 1;"),
+        ({"format": 1, "scheme": {}}, "unknown kind .*None"),
+        ({"format": 1, "scheme": {"kind": "odd"}}, "unknown kind .*'odd'"),
+        ({"format": 1, "scheme": {"kind": ["edit"]}}, "unknown kind"),
     ],
 )
-def test_from_arrow__foreign_metadata(about, message):
+def test_from_arrow__foreign_metadata(about, facts):
     table = with_about(make("minhash").to_arrow(), about)
-    with pytest.raises(SketchFormatError) as caught:
+    with pytest.raises(SketchFormatError, match=facts):
         Sketches.from_arrow(table)
-    assert str(caught.value).startswith(message)
 
 
 @each_of(
-    ("kind", "fields", "message"),
+    ("kind", "fields", "facts"),
     [
-        ("minhash", {"num_perm": ...}, "the scheme of kind minhash is not complete"),
-        ("minhash", {"seed": ...}, "the scheme of kind minhash is not complete"),
-        ("weighted", {"num_perm": None}, "the scheme of kind weighted is not complete"),
-        ("modulo", {"modulus": ...}, "the scheme of kind modulo is not complete"),
-        ("modulo", {"modulus": 3}, "the scheme of kind modulo is not complete"),
-        ("edit", {"compression": ...}, "the scheme of kind edit is not complete"),
-        ("minhash", {"num_perm": 0}, "the scheme is not valid: num_perm must lie between"),
-        ("smallest", {"size": 2**20 + 1}, "the scheme is not valid: size must lie between"),
-        ("modulus", {"modulus": 2**32 + 1}, "the scheme is not valid: modulus must lie between"),
-        ("edit", {"compression": 0}, "the scheme is not valid: compression must lie between"),
+        ("minhash", {"num_perm": ...}, "minhash is not complete"),
+        ("minhash", {"seed": ...}, "minhash is not complete"),
+        ("weighted", {"num_perm": None}, "weighted is not complete"),
+        ("modulo", {"modulus": ...}, "modulo is not complete"),
+        ("modulo", {"modulus": 3}, "modulo is not complete"),
+        ("edit", {"compression": ...}, "edit is not complete"),
+        ("minhash", {"num_perm": 0}, "not valid: num_perm "),
+        ("smallest", {"size": 2**20 + 1}, "not valid: size "),
+        ("modulus", {"modulus": 2**32 + 1}, "not valid: modulus "),
+        ("edit", {"compression": 0}, "not valid: compression "),
         *(
-            ("minhash", {"num_perm": value}, "the scheme of kind minhash has fields that are")
+            ("minhash", {"num_perm": value}, "minhash .*whole numbers")
             for value in (16.0, "16", True, [16], {})
         ),
     ],
 )
-def test_from_arrow__schemes_that_are_none(kind, fields, message):
+def test_from_arrow__schemes_that_are_none(kind, fields, facts):
     table = with_scheme(make(kind).to_arrow(), **fields)
-    with pytest.raises(SketchFormatError) as caught:
+    with pytest.raises(SketchFormatError, match=facts):
         Sketches.from_arrow(table)
-    assert str(caught.value).startswith(message)
 
 
 @each_of("fields", [{"seed": 43}, {"ngram": 4}, {"tokenizer": ...}, {"more": 1}])
 def test_from_arrow__a_scheme_that_was_changed(fields):
     table = with_scheme(make("minhash").to_arrow(), checked=False, **fields)
-    with pytest.raises(SketchFormatError, match=r"^the scheme is damaged; make the sketches again"):
+    with pytest.raises(SketchFormatError, match="scheme is damaged"):
         Sketches.from_arrow(table)
 
 

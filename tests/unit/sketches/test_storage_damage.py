@@ -53,7 +53,7 @@ def test_read__truncated(kind, tmp_path):
     generator = random.Random(kind)
     for length in [0, 1, 4, 8, 12, len(data) - 1, *generator.sample(range(len(data)), 50)]:
         path.write_bytes(data[:length])
-        with pytest.raises(SketchFormatError, match="not a Parquet file, or a damaged one"):
+        with pytest.raises(SketchFormatError, match=r"Parquet.*damaged"):
             Sketches.read(path)
 
 
@@ -61,6 +61,6 @@ def test_read__foreign_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": ["a"], "text": ["one"]}), path)
     for read in (Sketches.read, neardup.estimate):
-        with pytest.raises(SketchFormatError) as caught:
+        with pytest.raises(SketchFormatError, match=NOT_SKETCHES) as caught:
             read(path)
-        assert (str(caught.value), caught.value.path) == (f"{path}: {NOT_SKETCHES}", str(path))
+        assert caught.value.path == str(path)

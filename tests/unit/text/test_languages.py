@@ -123,11 +123,11 @@ def test_languages__no_ending_of_one(tmp_path, name):
     text = '{"text": "a = 1"}\n{"text": "b = 2"}\n'
     (tmp_path / name).write_text(text)
     for run in (neardup.deduplicate, neardup.align, neardup.cut, neardup.sketch):
-        with pytest.raises(InvalidInputError, match=rf"{name}: its name has no ending of"):
+        with pytest.raises(InvalidInputError, match=f"{name}: .*no ending"):
             run(tmp_path / name, text=neardup.TextOptions(tokenizer="code"))
     for kind in (neardup.DocumentIndex, neardup.PassageIndex):
         index = kind.create(tmp_path / kind.__name__, text=neardup.TextOptions(tokenizer="code"))
-        with pytest.raises(InvalidInputError, match=r"its name has no ending of a language"):
+        with pytest.raises(InvalidInputError, match="no ending"):
             index.add(tmp_path / name)
     python = neardup.TextOptions(tokenizer="code:python")
     neardup.deduplicate(tmp_path / name, preset="code", text=python)

@@ -76,11 +76,11 @@ def test_stems__on_the_command_line(tmp_path, capsys):
 
 
 def test_stems__of_an_unknown_language():
-    with pytest.raises(InvalidParameterError, match=r"^stem must be one of arabic, .*'klingon'$"):
+    with pytest.raises(InvalidParameterError, match=r"^stem .* arabic, .*'klingon'$"):
         neardup.deduplicate(["a"], text=neardup.TextOptions(stem="klingon"))
 
 
 @each_of("tokenizer", ["characters", "whitespace", str.split])
 def test_stems__of_words_only(tokenizer):
-    with pytest.raises(InvalidParameterError, match=r"^stem has no effect with tokenizer"):
+    with pytest.raises(InvalidParameterError, match=r"^stem .*tokenizer"):
         neardup.deduplicate(["a"], text=neardup.TextOptions(stem="english", tokenizer=tokenizer))

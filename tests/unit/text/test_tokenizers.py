@@ -62,11 +62,11 @@ def test_file_tokenizer__end_to_end(tokenizer_file):
 
 
 def test_file_tokenizer__errors(tmp_path, monkeypatch):
-    with pytest.raises(neardup.ReadError, match=r"absent\.json: No such file or directory$"):
+    with pytest.raises(neardup.ReadError, match=r"absent\.json: No such file"):
         make_tokenizer(tmp_path / "absent.json", KEEP_CASE)
     other = tmp_path / "other.json"
     other.write_text("{}")
-    with pytest.raises(neardup.InvalidInputError, match=r"not a tokenizer\.json file: "):
+    with pytest.raises(neardup.InvalidInputError, match=r"other\.json: not a tokenizer\.json"):
         make_tokenizer(other, KEEP_CASE)
 
     real_import = builtins.__import__
@@ -82,18 +82,18 @@ def test_file_tokenizer__errors(tmp_path, monkeypatch):
 
 
 @each_of(
-    ("result", "message"),
+    ("result", "facts"),
     [
-        ([1.5], "a tokenizer must return strings or integers, got float"),
-        ([1, 1.0], "a tokenizer must return strings or integers, got float"),
-        (None, "a tokenizer must return a list of tokens, got NoneType"),
-        ([2**64], "a tokenizer returned 18446744073709551616, which cannot be hashed: int too big"),
-        (["\ud800"], r"a tokenizer returned '\\ud800', which cannot be hashed: 'utf-8' codec"),
+        ([1.5], "strings or integers, .*float"),
+        ([1, 1.0], "strings or integers, .*float"),
+        (None, "list.* NoneType"),
+        ([2**64], "18446744073709551616, .*too big"),
+        (["\ud800"], r"'\\ud800', .*'utf-8' codec"),
     ],
 )
-def test_function_tokenizer__other_results(result, message):
+def test_function_tokenizer__other_results(result, facts):
     tokenizer = make_tokenizer(lambda text: result, KEEP_CASE)
-    with pytest.raises(neardup.InvalidParameterError, match=f"^{message}"):
+    with pytest.raises(neardup.InvalidParameterError, match=f"^a tokenizer .*{facts}"):
         tokenizer.hash_tokens(make_texts(["a"]))
 
 
@@ -131,23 +131,23 @@ def test_function_tokenizer__places():
 
 
 @each_of(
-    ("tokens", "message"),
+    ("tokens", "facts"),
     [
-        (["abc", "b"], "returned 'b', which does not stand in the text behind the token before"),
-        (["ABC"], "returned 'ABC', which does not stand in the text"),
-        ([(4, 2)], r"returned \(4, 2\) for a text of 5 characters; a tuple must be \(start, stop"),
-        ([(0, 6)], r"returned \(0, 6\) for a text"),
-        ([(-1, 2)], "returned"),
-        ([("a", 0.0, 1)], "returned"),
-        ([("a",)], "returned"),
-        ([(1, 2, 3, 4)], "returned"),
-        ([(1, 3), (0, 4)], "a token at .* behind one at .*; tokens must come in the order"),
-        ([(1, 3), (2, 2)], "tokens must come in the order of the text"),
-        ([("a", 1, 2), (1.5, 3, 4)], "must return strings or integers, got float"),
+        (["abc", "b"], "'b', .*token before"),
+        (["ABC"], "'ABC', .*token before"),
+        ([(4, 2)], r"\(4, 2\) .*5 characters; .*\(start, stop"),
+        ([(0, 6)], r"\(0, 6\) "),
+        ([(-1, 2)], r"\(-1, 2\) "),
+        ([("a", 0.0, 1)], r"\('a', 0\.0, 1\) "),
+        ([("a",)], r"\('a',\) "),
+        ([(1, 2, 3, 4)], r"\(1, 2, 3, 4\) "),
+        ([(1, 3), (0, 4)], r"at .* behind .* at .*order"),
+        ([(1, 3), (2, 2)], "order of the text"),
+        ([("a", 1, 2), (1.5, 3, 4)], "strings or integers, .*float"),
     ],
 )
-def test_function_tokenizer__refuses_places(tokens, message):
-    with pytest.raises(neardup.InvalidParameterError, match=message):
+def test_function_tokenizer__refuses_places(tokens, facts):
+    with pytest.raises(neardup.InvalidParameterError, match=facts):
         located(lambda _: tokens, "abc d")
 
 
