@@ -81,7 +81,7 @@ def new_index(measure, threshold, *, ngram=2, tf=None, idf=None, **bands):
     scheme = DocumentScheme(
         plan.reading.shingles,
         plan.measure,
-        plan.recall,
+        plan.options.recall_asked_for,
         plan.banding,
         plan.minhash,
         plan.reading.weighted,

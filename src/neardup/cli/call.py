@@ -207,10 +207,6 @@ class _Output:
         if place is not None:
             hold(place, overwrite=call.options.overwrite)
 
-    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print a result."""
-        self._call.print_result(facts, *lines)
-
     def __str__(self) -> str:
         return str(self.place)
 

@@ -81,7 +81,7 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     with call.working(output.place, key) as workspace, call.display:
         result = cut_sources(call.engine_within(workspace), sources, others, plan)
         output.write(result)
-    output.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
+    call.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any]) -> list[str]:
@@ -174,4 +174,4 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
     ]
     if n_missing := summary["missing_documents"]:
         lines.append(f"{counted(n_missing, 'named document')} not there")
-    output.print_result(summary, *lines, *ending(summary, output))
+    call.print_result(summary, *lines, *ending(summary, output))

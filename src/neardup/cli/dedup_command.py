@@ -95,7 +95,7 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
             result = job.run(call.engine_within(workspace), other)
             output.write(result)
     lines = _report(result.summary, index=folder, is_new=is_new)
-    output.print_result(result.summary, *lines, *ending(result.summary, output))
+    call.print_result(result.summary, *lines, *ending(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any], *, index: Path | None, is_new: bool) -> list[str]:

@@ -127,7 +127,7 @@ class DocumentSegment:
         self._n_tokens = CheckedArray(stored, "n-tokens")
         self._packed = CheckedLists(stored, "blocks").one
         self._first_rows: Int64s = stored.array("blocks-rows")
-        self._block = lru_cache(_BLOCKS_KEPT)(self._read_block)
+        self._block = lru_cache(_BLOCKS_KEPT)(lambda block: unpack_table(self._packed(block)))
 
     def __len__(self) -> int:
         return self.n_documents
@@ -206,9 +206,6 @@ class DocumentSegment:
         places = rows - self._first_rows[blocks]
         bounds = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(rows)]
         return [(int(blocks[start]), places[start:stop]) for start, stop in pairwise(bounds)]
-
-    def _read_block(self, block: int) -> pa.Table:
-        return unpack_table(self._packed(block))
 
 
 # Writing a segment, batch after batch, within a bounded memory.

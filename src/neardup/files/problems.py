@@ -98,9 +98,9 @@ def encoding_advice(data: bytes) -> str:
     )
 
 
-def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
+def not_decodable(error: UnicodeDecodeError, codec: str) -> str:
     """Describe the first undecodable byte, with any remedy."""
     if codec == "utf-8":
         foreign = foreign_kind(error.object[:HEAD_BYTES])
-        return foreign or not_utf8(error, where) + encoding_advice(error.object)
-    return f"not valid {codec} at byte {error.start + 1} of {where}"
+        return foreign or not_utf8(error, "the row") + encoding_advice(error.object)
+    return f"not valid {codec} at byte {error.start + 1} of the row"

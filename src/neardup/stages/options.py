@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -205,11 +204,6 @@ class DedupPlan:
     minhash: MinHashScheme
     keep: KeepPolicy
     reading: ReadingPlan
-
-    @property
-    def recall(self) -> Fraction:
-        """Recall requested by the user."""
-        return self.options.recall_asked_for
 
     def weighed(self, frequencies: DocumentFrequencies) -> DedupPlan:
         """Return the plan with counted document frequencies."""

@@ -62,8 +62,8 @@ class DeduplicationResult(Selection):
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         clusters = partial(self._cluster_rows, self._find_clusters())
         return {
-            "removed.parquet": in_batches(self._removed_rows, self._removed_numbers()),
-            "clusters.parquet": in_batches(clusters, self._document_numbers()),
+            "removed.parquet": in_batches(self._removed_rows, np.flatnonzero(~self._stays)),
+            "clusters.parquet": in_batches(clusters, np.flatnonzero(self._documents.is_document)),
         }
 
     @cached_property
@@ -74,7 +74,7 @@ class DeduplicationResult(Selection):
         collection of the keeper: ``input`` or ``against``, or ``denied`` for a denied document of
         an index; ``kept_file`` and ``kept_row``, the position of the keeper, null in an index.
         """
-        return self._removed_rows(self._removed_numbers())
+        return self._removed_rows(np.flatnonzero(~self._stays))
 
     @cached_property
     def clusters(self) -> pa.Table:
@@ -86,7 +86,8 @@ class DeduplicationResult(Selection):
         Clusters are numbered from 0 in the order of their representatives in the input. The size
         includes a representative from the collection compared ``against``.
         """
-        return self._cluster_rows(self._find_clusters(), self._document_numbers())
+        documents = np.flatnonzero(self._documents.is_document)
+        return self._cluster_rows(self._find_clusters(), documents)
 
     def explain(self, id: object) -> ExplainResult:  # noqa: A002 - the name of the column
         """Explain why a document was removed or kept.
@@ -118,12 +119,6 @@ class DeduplicationResult(Selection):
             against = ReadCollection.of_catalogue(self._other)
         with Runner(1) as runner:
             return explain_document(outcome_of(self), id, runner, against)
-
-    def _removed_numbers(self) -> Int64s:
-        return np.flatnonzero(~self._stays)
-
-    def _document_numbers(self) -> Int64s:
-        return np.flatnonzero(self._documents.is_document)
 
     def _removed_rows(self, gone: Int64s) -> pa.Table:
         keepers = self._assignment.keepers[gone]

@@ -373,7 +373,7 @@ def _summarise(
         **engine.describe(),
     }
     if method == "minhash":
-        summary["recall"] = float(plan.recall)
+        summary["recall"] = float(plan.options.recall_asked_for)
         summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:

@@ -107,7 +107,7 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
             raise InvalidParameterError(message, *named)
 
 
-def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:
+def _without_bands(kind: type[Measure] | None) -> tuple[str, str]:
     """Return the case without bands, and the remedy."""
     if kind is None:
         return _ON_EDITS, f"{_OF_SETS} with method minhash"
@@ -126,4 +126,4 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
         message = f"method {options.method} filters plain sets; choose method exact"
         raise InvalidParameterError(message, "method")
     if options.method != "minhash":
-        options.check_unused(*_without_bands(options, kind))
+        options.check_unused(*_without_bands(kind))
