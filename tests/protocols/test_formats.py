@@ -124,7 +124,7 @@ def test_blocks__file_has_changed(case, tmp_path):
     for changed in [content[:5] + b"x" + content[6:], content[:-1]]:
         path.write_bytes(changed)
         os.utime(path, ns=(0, 0))
-        with pytest.raises(ReadError, match="the file has changed since it was first read"):
+        with pytest.raises(ReadError, match="changed"):
             list(source.blocks())
     path.write_bytes(content)
 
@@ -137,7 +137,7 @@ def test_blocks__file_shrinks_during_a_later_pass(tmp_path):
     blocks = source.blocks()
     next(blocks)
     os.truncate(path, 1000)
-    with pytest.raises(ReadError, match="the file has changed since it was first read"):
+    with pytest.raises(ReadError, match="changed"):
         list(blocks)
 
 
@@ -247,7 +247,7 @@ def test_columns__several_of_the_text(case, tmp_path):
         expected = [f"{row['text']}\n{row['id']}" for row in chosen_of(rows, mask)]
         assert parsed.text.to_pylist() == expected
         assert parsed.id.to_pylist() == [row["id"] for row in chosen_of(rows, mask)]
-        with pytest.raises(InvalidInputError, match="no column 'none'; columns are "):
+        with pytest.raises(InvalidInputError, match=r"column 'none'.*columns"):
             block.parse(ColumnNames(("text", "none")))
     else:
         texts = block.parse(ColumnNames(("any", "other"))).text
@@ -259,7 +259,7 @@ def test_columns__several_of_the_text(case, tmp_path):
 def test_columns__that_are_not_there(case, tmp_path, wanted):
     source = case.open(tmp_path, case.encode(case.some_rows(3)))
     [block] = source.blocks()
-    with pytest.raises(InvalidInputError, match="no column 'none'; columns are ") as caught:
+    with pytest.raises(InvalidInputError, match=r"column 'none'.*columns") as caught:
         block.parse(wanted)
     assert caught.value.path == source.origin
 

@@ -390,9 +390,7 @@ def test_clusters__where_a_kind_has_them(variant):
     texts = some_texts(variant) * 2
     sketches = sketches_of(variant, texts)
     if not isinstance(kind_of(sketches.scheme), SampleScheme):
-        with pytest.raises(
-            InvalidParameterError, match=rf"smallest or modulo, got {sketches.kind};"
-        ):
+        with pytest.raises(InvalidParameterError, match=f"smallest.*modulo.*{sketches.kind}"):
             neardup.cluster_sketches(sketches)
         return
     clusters = neardup.cluster_sketches(sketches, 1).clusters["cluster_id"].to_pylist()

@@ -276,10 +276,7 @@ def test_name__says_which_file(files):
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.has_places], ids=str)
 def test_locate_tokens__without_places(case, files):
-    message = (
-        r"^passages need to know where each token stands, and the tokenizer .*split_numbers "
-        r"returned -3, .*; let it return \(token, start, stop\) instead, "
-    )
+    message = r"tokenizer .*split_numbers\b.* -3\b.*\(token, start, stop\)"
     with pytest.raises(InvalidParameterError, match=message):
         case.make(files, PLAIN).locate_tokens(make_texts(["a"]))
 
@@ -301,5 +298,5 @@ def test_named__what_is_folded_away(name):
     if NAMED[name].normalises:
         assert make_shingle_scheme(name, strip_accents=True).normalisation.strip_accents
     else:
-        with pytest.raises(InvalidParameterError, match=rf"^tokenizer {name} has nothing"):
+        with pytest.raises(InvalidParameterError, match=f"^tokenizer {name}"):
             make_shingle_scheme(name, strip_accents=True)

@@ -22,7 +22,7 @@ def bearer(token: str) -> dict[str, str]:
 
 def test_check_address__others_need_a_token():
     for host in ("0.0.0.0", "192.0.2.1", "example.org", "::"):
-        with pytest.raises(InvalidParameterError, match="a token is needed") as caught:
+        with pytest.raises(InvalidParameterError, match="token") as caught:
             check_address(host, has_tokens=False)
         assert caught.value.parameters == ("host", "token_file")
         check_address(host, has_tokens=True)
@@ -49,7 +49,7 @@ def test_tokens__roles(start, token_file):
     assert found.status_code == 200
     refused = running.post(INSERT, NEW, headers=reader)
     assert (refused.status_code, refused.json()["error"]) == (403, "ServiceError")
-    assert "needs the role write" in refused.json()["detail"]
+    assert "role write" in refused.json()["detail"]
     assert running.post(INSERT, NEW, headers=writer).status_code == 200
     assert running.events("request")[-1]["token"] == "-"
     assert running.events("request")[-2]["token"] == "reader"
@@ -61,12 +61,12 @@ def test_tokens__roles(start, token_file):
     [
         (f"{TOKEN}\n", 0o644, "chmod 600"),
         (f"{TOKEN}\n", 0o620, "chmod 600"),
-        ("# nothing\n", 0o600, "has no token"),
-        ("short\n", 0o600, "line 1: a token must have 16 ASCII characters"),
-        (f"{TOKEN}\nwith-a-ü-in-the-middle\n", 0o600, "line 2: a token must"),
-        (f"{TOKEN} role=king\n", 0o600, "role must be read or write, got 'king'"),
+        ("# nothing\n", 0o600, "no token"),
+        ("short\n", 0o600, "line 1: .*16 ASCII"),
+        (f"{TOKEN}\nwith-a-ü-in-the-middle\n", 0o600, "line 2: .*ASCII"),
+        (f"{TOKEN} role=king\n", 0o600, "role.*read.*write.*'king'"),
         (f"{TOKEN} role=read role=write\n", 0o600, "each once"),
-        (f"{TOKEN} indexes=a\n", 0o600, "only role= and name= may follow"),
+        (f"{TOKEN} indexes=a\n", 0o600, "role=.*name="),
     ],
 )
 def test_token_file__refuses(tmp_path, content, mode, message):
@@ -162,7 +162,7 @@ def test_open_all__two_with_one_name(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         places.append(make_indexes(tmp_path / name)[1])
-    with pytest.raises(InvalidParameterError, match="would both be served as 'passages'"):
+    with pytest.raises(InvalidParameterError, match="'passages'"):
         open_all(places)
     served = open_all([places[0], f"other={places[1]}"])
     assert [each.name for each in served] == ["passages", "other"]

@@ -15,9 +15,9 @@ from tests.service.conftest import PASSAGE, TOKEN
 
 
 def test_connect__needs_a_name_where_there_are_several(shared):
-    with pytest.raises(InvalidParameterError, match="one of 'docs', 'passages', got None"):
+    with pytest.raises(InvalidParameterError, match=r"'docs', 'passages'.*None"):
         neardup.connect(shared.url)
-    with pytest.raises(InvalidParameterError, match="got 'x'"):
+    with pytest.raises(InvalidParameterError, match="'x'"):
         neardup.connect(shared.url, index="x")
 
 
@@ -29,7 +29,7 @@ def test_connect__refuses_addresses(url):
 
 
 def test_connect__nobody_there():
-    with pytest.raises(ServiceError, match=r"cannot be reached: .*neardup serve"):
+    with pytest.raises(ServiceError, match=r"127\.0\.0\.1:1\b.*neardup serve"):
         neardup.connect("http://127.0.0.1:1")
 
 
@@ -48,7 +48,7 @@ def test_connect__something_else_is_there():
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            with pytest.raises(ServiceError, match="does not answer as"):
+            with pytest.raises(ServiceError, match="not answer"):
                 neardup.connect(f"http://127.0.0.1:{server.server_port}")
         finally:
             server.shutdown()
@@ -58,11 +58,11 @@ def test_connect__something_else_is_there():
 def test_token(start, token_file):
     running = start(tokens=read_tokens(token_file))
     assert len(neardup.connect(running.url, TOKEN, index="docs")) == 4
-    for token, message in ((None, "a token is needed"), ("wrong", "the token is unknown")):
+    for token, message in ((None, "needed"), ("wrong", "unknown")):
         with pytest.raises(ServiceError, match=message) as caught:
             neardup.connect(running.url, token)
         assert caught.value.status == 401
-    with pytest.raises(InvalidParameterError, match=r"^token must"):
+    with pytest.raises(InvalidParameterError, match=r"^token"):
         neardup.connect(running.url, "a\nb")
 
 
@@ -73,7 +73,7 @@ def test_texts__are_no_names_of_files(shared, tmp_path, monkeypatch):
     for text in ("new.jsonl", str(tmp_path), "-", "*"):
         assert docs.search([text]).matches.num_rows == docs.search(text).matches.num_rows == 0
     for wrong in ("new.jsonl", ["a text"], {"id": "x", "text": "y"}):
-        with pytest.raises(InvalidParameterError, match="a list of dictionaries"):
+        with pytest.raises(InvalidParameterError, match="dictionaries"):
             docs.add(wrong)
 
 
@@ -89,7 +89,7 @@ def test_align__as_here(shared):
     text = f"Somebody said that {PASSAGE}, which is known to everybody."
     here = neardup.PassageIndex.open(shared.service.indexes["passages"].folder)
     assert passages.align([text]).table.equals(neardup.align([text], here).table)
-    with pytest.raises(InvalidParameterError, match="not possible in an index of documents"):
+    with pytest.raises(InvalidParameterError, match="index of documents"):
         neardup.connect(shared.url, index="docs").align([text])
 
 
@@ -98,5 +98,5 @@ def test_timeout(start, monkeypatch):
     remote = neardup.connect(running.url, index="docs", timeout=0.3)
     served = running.service.indexes["docs"].index
     monkeypatch.setattr(served, "query", lambda *_, **__: time.sleep(1))
-    with pytest.raises(ServiceError, match=r"no answer within 0\.3 s"):
+    with pytest.raises(ServiceError, match=r"0\.3 s"):
         remote.query("slow")

@@ -127,8 +127,8 @@ def test_head__is_bounded(shared):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("0." + "9" * 1_000_000, "threshold may have 40 characters at most, got 1,000,002"),
-        ("1e-999999999", "threshold may have a denominator of 10^9 at most"),
+        ("0." + "9" * 1_000_000, "1,000,002"),
+        ("1e-999999999", "10^9"),
     ],
 )
 def test_numbers__as_texts_are_short(shared, value, message):
@@ -141,6 +141,7 @@ def test_numbers__as_texts_are_short(shared, value, message):
     for path, body in bodies.items():
         answer = shared.post(path, body | {"threshold": value})
         assert (answer.status_code, answer.json()["error"]) == (422, "InvalidParameterError")
+        assert answer.json()["detail"].startswith("threshold ")
         assert message in answer.json()["detail"]
 
 

@@ -130,7 +130,7 @@ def test_changes__of_documents(running):
         again = {**new, "text": "of other words than those before"}
         refused = ask(running, f"docs/{operation}", again, 409)
         assert refused["error"] == "InvalidInputError"
-        assert "with `replace` (over HTTP, PUT)" in refused["detail"]
+        assert "HTTP, PUT" in refused["detail"]
     similar = {**new, "id": "newer", "columns": {"source": "s"}}
     assert ask(running, "docs/insert-if-new", similar) == {"inserted": False, "similar_to": "new"}
     other = {"id": 12, "text": "quite another document", "threshold": 0.9}
@@ -159,7 +159,8 @@ def test_changes__what_must_not_come_back(running):
     for operation in ("insert", "insert-if-new"):
         refused = ask(running, f"docs/{operation}", {"id": "again", "text": text}, 422)
         assert refused["error"] == "DeniedError"
-        assert "'again' has the same tokens as 'down'" in refused["detail"]
+        assert "'again'" in refused["detail"]
+        assert "'down'" in refused["detail"]
     added = {"documents": [{"id": "again", "text": text, "columns": {"source": None}}]}
     assert ask(running, "docs/add", added) == {"inserted": 0, "denied": 1}
     assert ask(running, "passages/remove", {"ids": ["raven"], "deny": True}, 422)
