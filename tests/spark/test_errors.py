@@ -58,19 +58,20 @@ def test_changed_file(in_process, collection, tmp_path, monkeypatch):
     monkeypatch.setattr(decide, "find_components", find_and_change)
     kind, message = message_of(on_session.deduplicate, in_process, str(path))
     assert kind is ReadError
-    assert message.startswith(f"{path}: the file has changed")
+    assert message.startswith(f"{path}: ")
+    assert "changed" in message
 
 
 def test_other_version(session, collection, monkeypatch):
     monkeypatch.setattr("neardup.engine.spark.cluster.__version__", "0.0.1")
     kind, message = message_of(on_session.deduplicate, session, str(collection / "own"))
     assert kind is EngineError
-    assert "install the same version everywhere" in message
+    assert "0.0.1" in message
 
 
 @pytest.mark.parametrize("data", [["a text", "another"], [{"text": "a"}]])
 def test_data_in_memory(in_process, data):
-    with pytest.raises(InvalidInputError, match="name paths or URLs"):
+    with pytest.raises(InvalidInputError, match="data in memory"):
         on_session.deduplicate(in_process, data)
 
 
@@ -81,7 +82,7 @@ def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     monkeypatch.setattr(read, "_ATTEMPTS", ".only-here")
     kind, message = message_of(result.write, tmp_path / "out")
     assert kind is WriteError
-    assert "choose a folder that all of them share" in message
+    assert "executors" in message
     assert not (tmp_path / "out").exists()
 
 
