@@ -74,8 +74,8 @@ def test_presence__other_schemes(presence, texts, server):
         presence.ask(server, sketched(texts[:1], seed=1))
     with caught.value as answer:
         error = json.load(answer)["error"]
-    assert error == "made by unlike schemes: seed 1 and 99; make both with the same options"
-    with pytest.raises(neardup.InvalidParameterError, match="kind modulo, got minhash"):
+    assert "seed 1 and 99" in error
+    with pytest.raises(neardup.InvalidParameterError, match=r"modulo.*minhash"):
         presence.Answers(neardup.sketch(["a"]))
 
 

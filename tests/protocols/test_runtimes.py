@@ -142,7 +142,7 @@ def test_disk_full__one_line_and_goes_on(run, collections, tmp_path, name, large
     assert line.startswith(f"error: cannot write {output}")
     assert "File too large" in line
     kept = left_over(output)
-    assert bool(kept) == ("the same command goes on there" in line)
+    assert bool(kept) == ("finished work" in line)
     assert not [path for path in output.rglob("*") if path.name.endswith(".part")]
     assert answer_in_place(output, job) == []
     with spilling(2 * _MEMORY):
