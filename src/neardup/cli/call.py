@@ -242,11 +242,7 @@ class FolderOutput(_Output):
         super().__init__(call, output)
 
     def check(
-        self,
-        sources: Sequence[Source],
-        others: Iterable[str | None],
-        *,
-        index: Path | None = None,
+        self, sources: Sequence[Source], others: Iterable[str | None], *, index: Path | None = None
     ) -> None:
         """Raise for outputs that replace inputs or cannot hold rows.
 

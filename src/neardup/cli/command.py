@@ -131,10 +131,7 @@ class JobCommand(click.Command):
 
 
 def job_command(
-    name: str,
-    options: type[Options],
-    *arguments: click.Argument,
-    epilog: str = "",
+    name: str, options: type[Options], *arguments: click.Argument, epilog: str = ""
 ) -> Callable[[Callable[..., Any]], JobCommand]:
     """Make a decorator that turns a function into a command."""
 

@@ -74,9 +74,7 @@ Examples:
 class ReviewCommandOptions(ReviewOptions, ReportCommandOptions):
     """Options of ``neardup review``."""
 
-    differs = but(
-        output={"help": "HTML page to create."},
-    )
+    differs = but(output={"help": "HTML page to create."})
 
 
 @job_command(

@@ -48,9 +48,7 @@ class SearchCommandOptions(
 
     preset: PassagePresetName | None = option(SearchOptions.known["preset"], default=None)
     threshold: Number | None = option(
-        SearchOptions.known["threshold"],
-        default=None,
-        usual="0.8; for documents that of the index",
+        SearchOptions.known["threshold"], default=None, usual="0.8; for documents that of the index"
     )
     limit: int | None = option(DocumentSearchOptions.known["limit"], default=None)
     measure: Any = option(

@@ -32,10 +32,7 @@ def open_handle(
 
 
 def index_among(
-    against: Any,
-    tokenizer: str | Path | TokenFunction | None = None,
-    *,
-    may_be_new: bool = False,
+    against: Any, tokenizer: str | Path | TokenFunction | None = None, *, may_be_new: bool = False
 ) -> DocumentHandle | None:
     """Return the index of documents named as the other collection, or None.
 

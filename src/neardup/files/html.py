@@ -45,11 +45,7 @@ def visible_text(page: str) -> str:
     from resiliparse.extract.html2text import extract_plain_text
 
     text: str = extract_plain_text(
-        page,
-        preserve_formatting=True,
-        list_bullets=False,
-        alt_texts=False,
-        skip_elements=_HIDDEN,
+        page, preserve_formatting=True, list_bullets=False, alt_texts=False, skip_elements=_HIDDEN
     )
     return text
 

@@ -41,11 +41,7 @@ class MemorySource(Source):
     block_type: type[TableBlock] = TableBlock
 
     def __init__(
-        self,
-        table: pa.Table,
-        *,
-        misread: Misread | None = None,
-        block_rows: int = _BLOCK_ROWS,
+        self, table: pa.Table, *, misread: Misread | None = None, block_rows: int = _BLOCK_ROWS
     ) -> None:
         check_batch(table, "the table")
         table = without_views(table)

@@ -244,11 +244,7 @@ class _WarcBlock(RawBlock):
         problems = Problems(raw.numbers, self.path, skip_bad)
         pages = [_Page(raw[index]) for index in range(len(raw))]
         texts = extract_texts(
-            pages,
-            lambda page: page.text(self._options),
-            problems,
-            kept=self._kept,
-            block=self._key,
+            pages, lambda page: page.text(self._options), problems, kept=self._kept, block=self._key
         )
         good = ~problems.bad
         values = [page.values for page, is_good in zip(pages, good, strict=True) if is_good]

@@ -325,8 +325,7 @@ def find_passages(
         text=TextOptions(**vars(options.part(TokenOptions, ngram=None))),
         # For short texts, starting threads takes longer than the alignment.
         run=RunOptions(
-            workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,
-            progress=runner.report,
+            workers=1 if sum(map(len, texts)) < _SHORT else runner.workers, progress=runner.report
         ),
     )
     found = []

@@ -415,10 +415,7 @@ _CLUSTERED_OF_ALL = 7
 
 
 def cluster_sketches(
-    data: Sketches | str | Path,
-    threshold: Number = "0.5",
-    *,
-    run: RunOptions | None = None,
+    data: Sketches | str | Path, threshold: Number = "0.5", *, run: RunOptions | None = None
 ) -> ClusterResult:
     """Group documents greedily, each into the most similar cluster.
 
@@ -467,10 +464,7 @@ def cluster_sketches(
 
 
 def cluster_files(
-    data: Sketches | str | Path,
-    threshold: Number,
-    runner: Runner,
-    memory: int,
+    data: Sketches | str | Path, threshold: Number, runner: Runner, memory: int
 ) -> ClusterResult:
     """Group like ``cluster_sketches``, within a memory limit in bytes."""
     needed = bytes_to_read(data) * _CLUSTERED_OF_ALL
@@ -490,10 +484,7 @@ def cluster_files(
         raise InvalidParameterError(message, "clusters")
     with runner.stage("cluster"):
         found = cluster_greedily(
-            own.rows,
-            kind,
-            threshold,
-            report=partial(runner.report, "cluster"),
+            own.rows, kind, threshold, report=partial(runner.report, "cluster")
         )
     sizes = np.bincount(found.clusters, minlength=len(found))
     ids = own.ids

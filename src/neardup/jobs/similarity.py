@@ -153,11 +153,7 @@ def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Sco
 
 
 def similarity(
-    a: str,
-    b: str,
-    *,
-    measure: SimilarityMeasure | None = None,
-    text: TextOptions | None = None,
+    a: str, b: str, *, measure: SimilarityMeasure | None = None, text: TextOptions | None = None
 ) -> float:
     """Compare two texts by one measure, exactly.
 

@@ -117,10 +117,7 @@ def check_table_file(target: Target, *, overwrite: bool) -> None:
 
 
 def write_table(
-    table: pa.Table | pa.RecordBatchReader,
-    target: Target,
-    *,
-    overwrite: bool = False,
+    table: pa.Table | pa.RecordBatchReader, target: Target, *, overwrite: bool = False
 ) -> None:
     """Write a table to a file that appears when complete."""
     check_table_file(target, overwrite=overwrite)

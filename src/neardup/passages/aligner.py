@@ -119,11 +119,7 @@ class PassageMaker:
             )
 
     def refine(
-        self,
-        tokens: Uint64s,
-        found: WindowHits,
-        own: int = -1,
-        heads: Bools | None = None,
+        self, tokens: Uint64s, found: WindowHits, own: int = -1, heads: Bools | None = None
     ) -> WindowHits:
         """Return the passages of a query, by document.
 
@@ -270,10 +266,7 @@ class Aligner:
 
 
 def make_alignment_plan(
-    search: SearchPlan,
-    min_tokens: int,
-    gap: int | None = None,
-    threshold: Fraction | None = None,
+    search: SearchPlan, min_tokens: int, gap: int | None = None, threshold: Fraction | None = None
 ) -> AlignmentPlan:
     """Choose windows of the index's shortest passage length.
 

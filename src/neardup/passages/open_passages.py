@@ -288,12 +288,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
             self._pending = PendingDocuments(restored)
         return combine(contents, *restored, (*parts, *self._pending.read(contents.pending)))
 
-    def add(
-        self,
-        sources: Sequence[Source],
-        options: PassageReading,
-        runner: Runner,
-    ) -> Addition:
+    def add(self, sources: Sequence[Source], options: PassageReading, runner: Runner) -> Addition:
         """Add all documents, or none after an error.
 
         The first addition determines the inverse document frequencies, if tokens are weighted by

@@ -343,10 +343,7 @@ class WindowFinder:
         self._index, self._plan, self._workspace, self._runner = index, plan, workspace, runner
 
     def find(
-        self,
-        queries: TokenLists,
-        limits: DocumentLimits | None,
-        report: Callable[[float], None],
+        self, queries: TokenLists, limits: DocumentLimits | None, report: Callable[[float], None]
     ) -> Iterator[WindowHits]:
         """Yield each query's window hits, ascending, reporting completed shares."""
         offsets, plan = queries.offsets, self._plan

@@ -66,11 +66,7 @@ class Placer:
             self._group = r"\0"
 
     def places(
-        self,
-        texts: pa.Array,
-        documents: Int64s,
-        characters: Int64s,
-        files: pa.Array | None = None,
+        self, texts: pa.Array, documents: Int64s, characters: Int64s, files: pa.Array | None = None
     ) -> list[str]:
         """Return position names of characters in the numbered documents.
 

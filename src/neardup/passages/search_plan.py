@@ -42,10 +42,7 @@ class SearchPlan:
 
 
 def make_search_plan(
-    scheme: PassageScheme,
-    threshold: Fraction,
-    recall: Fraction | None,
-    times: int = 0,
+    scheme: PassageScheme, threshold: Fraction, recall: Fraction | None, times: int = 0
 ) -> SearchPlan:
     """Choose the required number of common min-hashes.
 

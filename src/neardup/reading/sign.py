@@ -186,9 +186,7 @@ def listed_block(
 
 
 def sign_block(
-    block: RowBlock,
-    plan: ReadingPlan,
-    digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
+    block: RowBlock, plan: ReadingPlan, digest: Callable[[TokenLists], Uint64s] = digest_token_lists
 ) -> ListedBlock:
     """Parse a block and sign its documents, with ``digest`` called by parts."""
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)

@@ -168,11 +168,7 @@ def read_passages(
     return PassageTable(table, ids, queries, docs + n_first, n_first, summary)
 
 
-def passage_report(
-    passages: PassageTable,
-    texts: Mapping[int, FoundText],
-    advice: str,
-) -> Report:
+def passage_report(passages: PassageTable, texts: Mapping[int, FoundText], advice: str) -> Report:
     """Make the page of shared passages."""
     pairs, n, summary = passages.pairs, len(passages), passages.summary
     chosen = passages.examples()

@@ -122,9 +122,7 @@ class Runner:
     """
 
     def __init__(
-        self,
-        workers: int | None = None,
-        progress: Display | Progress | None = None,
+        self, workers: int | None = None, progress: Display | Progress | None = None
     ) -> None:
         self.workers = count_workers(workers)
         self._seconds: dict[str, float] = {}

@@ -194,12 +194,7 @@ class WorkFolder:
 
     @classmethod
     def open(
-        cls,
-        parent: Path,
-        name: str,
-        key: Mapping[str, Any],
-        *,
-        at_once: bool = False,
+        cls, parent: Path, name: str, key: Mapping[str, Any], *, at_once: bool = False
     ) -> Self:
         """Open a key's work folder, with an earlier run's results.
 

@@ -90,13 +90,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         weakref.finalize(self, client.close)
         self._path = f"/v1/indexes/{quote(name, safe='')}"
 
-    def query(
-        self,
-        text: str,
-        *,
-        threshold: Threshold = None,
-        limit: int | None = None,
-    ) -> Matches:
+    def query(self, text: str, *, threshold: Threshold = None, limit: int | None = None) -> Matches:
         """Find similar documents as ``DocumentIndex.query`` does, at most 100,000."""
         if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}"
@@ -157,12 +151,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         self._post("insert", _document(id, text, columns))
 
     def insert_if_new(
-        self,
-        id: Id,
-        text: str,
-        *,
-        threshold: Threshold = None,
-        **columns: Any,
+        self, id: Id, text: str, *, threshold: Threshold = None, **columns: Any
     ) -> Id | None:
         """Insert a document durably, or return a similar document's id."""
         body = _document(id, text, columns) | _given(threshold=threshold)

@@ -123,10 +123,7 @@ def _insert(served: ServedIndex, asked: m.NewDocument) -> m.Inserted:
 
 def _insert_if_new(served: ServedIndex, asked: m.NewIfNew) -> m.InsertedIfNew:
     similar_to: m.Id | None = served.index.insert_if_new(
-        asked.id,
-        asked.text,
-        threshold=asked.threshold,
-        **_columns(asked.columns),
+        asked.id, asked.text, threshold=asked.threshold, **_columns(asked.columns)
     )
     served.index.commit()
     return m.InsertedIfNew(similar_to is None, similar_to)

@@ -304,14 +304,7 @@ def join_signatures(
         start: int, stop: int, last_seen: Int32s, columns: Columns, counts: Int64s
     ) -> tuple[Int, Int]:
         return minhash_kernels.probe_agreeing(
-            start,
-            stop,
-            n_first,
-            *lists,
-            chosen,
-            required,
-            last_seen,
-            *columns,
+            start, stop, n_first, *lists, chosen, required, last_seen, *columns
         )
 
     def make_scratch() -> Int32s:

@@ -266,10 +266,7 @@ _NO_CONTENT, _MEETS, _IS_IGNORED = range(3)
 
 
 def find_components(
-    read: Read,
-    contents: NumberedContents,
-    n_bands: int,
-    are_ignored: Bools | None = None,
+    read: Read, contents: NumberedContents, n_bands: int, are_ignored: Bools | None = None
 ) -> Int64s:
     """Find the first document of each document's component.
 

@@ -37,11 +37,7 @@ from neardup.text.shingles import shingle_scheme
 
 
 def list_documents(
-    engine: Engine,
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    *,
-    skip_bad: bool,
+    engine: Engine, sources: Sequence[Source], columns: ColumnNames, *, skip_bad: bool
 ) -> Catalogue:
     """List documents and ids."""
     # Texts are not split into tokens.

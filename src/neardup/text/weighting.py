@@ -243,13 +243,7 @@ def _weigh(
     np.maximum(found, 1, out=found)
     # A sum over all texts may wrap around; its differences do not.
     sums = np.concatenate([[0], np.cumsum(found)])
-    return WeightedSets(
-        values,
-        found,
-        starts[:-1],
-        np.diff(starts),
-        np.diff(sums[starts]),
-    )
+    return WeightedSets(values, found, starts[:-1], np.diff(starts), np.diff(sums[starts]))
 
 
 def digest_weighted_sets(sets: WeightedSets) -> Uint64s:

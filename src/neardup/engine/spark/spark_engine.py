@@ -424,9 +424,7 @@ def _work_on_group(
 
 
 def _work(
-    function: Callable[[Partition], Iterator[Given]],
-    memory: int,
-    rows: Iterator[tuple[int, bytes]],
+    function: Callable[[Partition], Iterator[Given]], memory: int, rows: Iterator[tuple[int, bytes]]
 ) -> Iterator[tuple[int, bytes] | Failure]:
     for number, data in islice(rows, 1):
         with local_workspace(memory) as workspace:
@@ -555,10 +553,7 @@ class _SparkExchanged(Exchanged):
 
 @sending
 def _send_texts(
-    bounds: Int64s,
-    columns: Sequence[ColumnNames],
-    skip_bad: bool,
-    tasks: Iterator[Any],
+    bounds: Int64s, columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[Any]
 ) -> Iterator[Any]:
     def read(reading: TaskReading, wanted: Wanted, places: Int64s) -> Iterator[Any]:
         for _, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):

@@ -41,10 +41,7 @@ from neardup.tables import Bools, CutSpans
 
 
 def cut_sources(
-    engine: Engine,
-    sources: Sequence[Source],
-    against: Sequence[Source] | None,
-    plan: CutJobPlan,
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source] | None, plan: CutJobPlan
 ) -> CutResult:
     """Run all stages before writing.
 

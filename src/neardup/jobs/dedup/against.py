@@ -87,10 +87,7 @@ def _needs_all_texts(options: DedupOptions) -> bool:
 
 @contextmanager
 def open_index(
-    handle: DocumentHandle,
-    sources: Sequence[Source],
-    options: DedupOptions,
-    engine: Engine,
+    handle: DocumentHandle, sources: Sequence[Source], options: DedupOptions, engine: Engine
 ) -> Iterator[Reference]:
     """Open an index as a reference.
 
@@ -182,12 +179,7 @@ def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assi
 
 
 def add_to_index(
-    engine: Engine,
-    read: Read,
-    new: Adding,
-    other: Catalogue,
-    assignment: Assignment,
-    sides: Int8s,
+    engine: Engine, read: Read, new: Adding, other: Catalogue, assignment: Assignment, sides: Int8s
 ) -> tuple[Assignment, dict[str, Any]]:
     """Add the kept documents, and record the removed ones.
 

@@ -80,11 +80,7 @@ class Index(Generic[H]):
 
     @classmethod
     def open(
-        cls,
-        folder: str | Path,
-        *,
-        tokenizer: TokenizerChoice | None = None,
-        timeout: float = 5.0,
+        cls, folder: str | Path, *, tokenizer: TokenizerChoice | None = None, timeout: float = 5.0
     ) -> Self:
         """Open an index.
 
@@ -239,10 +235,7 @@ class Index(Generic[H]):
 
 
 def add(
-    handle: IndexHandle[Any],
-    sources: Sequence[Source],
-    reading: ReadingOptions,
-    runner: Runner,
+    handle: IndexHandle[Any], sources: Sequence[Source], reading: ReadingOptions, runner: Runner
 ) -> AdditionResult:
     """Add documents, all of them or none."""
     start, how = time.perf_counter(), PassageReading(columns_of(reading), reading.skip_bad)

@@ -216,11 +216,7 @@ class DocumentIndex(Index[DocumentHandle]):
             return kept_id
 
     def query(
-        self,
-        text: str,
-        *,
-        threshold: Number | None = None,
-        limit: int | None = None,
+        self, text: str, *, threshold: Number | None = None, limit: int | None = None
     ) -> Matches:
         """Find the documents that are similar to a text.
 

@@ -285,10 +285,7 @@ class PairJob:
 
 
 def find_pairs_in_sources(
-    left: Sequence[Source],
-    right: Sequence[Source] | None,
-    plan: PairPlan,
-    engine: Engine,
+    left: Sequence[Source], right: Sequence[Source] | None, plan: PairPlan, engine: Engine
 ) -> PairResult:
     """Find all or the most similar pairs of documents.
 
@@ -458,10 +455,7 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
 
 
 def summarise_pairs(
-    catalogues: Sequence[Catalogue],
-    plan: PairPlan,
-    matches: PairMatches,
-    engine: Engine,
+    catalogues: Sequence[Catalogue], plan: PairPlan, matches: PairMatches, engine: Engine
 ) -> dict[str, Any]:
     """Return the ``--json`` output of a run."""
     options = plan.options
@@ -533,9 +527,7 @@ def _plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     check_alike(options, scheme)
     threshold = scheme.measure_at(options.threshold).threshold
     options = options.but(
-        measure=scheme.measure.name,
-        threshold=threshold,
-        occurrences=scheme.shingles.occurrences,
+        measure=scheme.measure.name, threshold=threshold, occurrences=scheme.shingles.occurrences
     )
     plan = plan_pairs(options, has_other=True)
     reading = replace(plan.reading, shingles=scheme.shingles)
