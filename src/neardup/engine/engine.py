@@ -179,7 +179,7 @@ Columns = Mapping[str, AnyArray]
 class DocumentRows(NamedTuple):
     """Rows of consecutive documents, starting with number ``first``.
 
-    ``given`` are columns that this process has added.
+    ``rows`` may also be a table. ``given`` are columns that this process has added.
     """
 
     first: int

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -337,7 +338,13 @@ class ThreadRead(Read):
         engine = self.engine
         n_bytes = self.n_documents * keys.row_bytes * min(engine.workers, keys.n_kinds)
         n_passes = engine.workspace.passes(n_bytes, _MEETING_SHARE)
-        batches = list(self.known) if self.known.is_in_memory else self.known
+        batches: Iterable[tuple[int, Any]] = self.known
+        if self.known.is_in_memory:
+            # Threads wait for each other at every call, so long tables replace short batches.
+            runs = (list(run) for _, run in groupby(self.known, lambda each: each[1].schema))
+            batches = [
+                (run[0][0], pa.Table.from_batches([rows for _, rows in run])) for run in runs
+            ]
         # Kinds of few documents share a step.
         kinds = list(cut_runs(np.full(keys.n_kinds, self.n_documents), _LEAST_MEETING))
 
@@ -371,7 +378,8 @@ class ThreadRead(Read):
             return rows, partitions.of_places(numbers_of(rows, PLACE))
 
         with shuffle:
-            for rows, of_rows in self.engine.runner.map(pick_from, self.known):
+            # Calls are so short that threads would only wait for each other.
+            for rows, of_rows in map(pick_from, self.known):
                 shuffle.add(rows, of_rows)
         return exchanged
 
@@ -395,7 +403,7 @@ class ThreadRead(Read):
 
 
 def _with_keys(
-    batches: Iterable[tuple[int, pa.RecordBatch]],
+    batches: Iterable[tuple[int, Any]],
     given: Columns,
     keys: Keys,
     kind: int,
