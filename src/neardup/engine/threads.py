@@ -87,12 +87,12 @@ _LISTED_SHARE, _ROWS_SHARE = 0.25, 0.2
 
 # For signed documents: rows that are grouped at the same time, picked rows in memory, rows waiting
 # to be written, the compared sets of all documents, and the partitions in work.
-_MEETING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
+_GROUPING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
 _PARTITION_SHARE, _PARTITIONS_A_WORKER = 0.4, 8
 # Partitions beyond this multiple of an even share are processed by all threads.
 _LARGE = 2
 # Documents, times kinds of keys, that are grouped in one step.
-_LEAST_MEETING = 1 << 16
+_LEAST_GROUPED = 1 << 16
 
 # Text per file of read documents in a work folder, and of texts that are read again, which is the
 # loss of a killed run.
@@ -195,7 +195,7 @@ def _read_blocks(
 ) -> None:
     """Add blocks' documents and rows, except an earlier run's.
 
-    Once some rows are in files, so are the facts about their documents.
+    Once rows are written to files, so are the facts about their documents: a resumed run has both.
     """
     n_listed = [0] * len(sources)
     for _, facts in listed.known():
@@ -337,7 +337,7 @@ class ThreadRead(Read):
             return iter(())
         engine = self.engine
         n_bytes = self.n_documents * keys.row_bytes * min(engine.workers, keys.n_kinds)
-        n_passes = engine.workspace.passes(n_bytes, _MEETING_SHARE)
+        n_passes = engine.workspace.passes(n_bytes, _GROUPING_SHARE)
         batches: Iterable[tuple[int, Any]] = self.known
         if self.known.is_in_memory:
             # Threads wait for each other at every call, so long tables replace short batches.
@@ -346,7 +346,7 @@ class ThreadRead(Read):
                 (run[0][0], pa.Table.from_batches([rows for _, rows in run])) for run in runs
             ]
         # Kinds of few documents share a step.
-        kinds = list(cut_runs(np.full(keys.n_kinds, self.n_documents), _LEAST_MEETING))
+        kinds = list(cut_runs(np.full(keys.n_kinds, self.n_documents), _LEAST_GROUPED))
 
         def work(step: int) -> Any:
             number, (start, stop) = step // len(kinds), kinds[step % len(kinds)]

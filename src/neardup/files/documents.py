@@ -229,7 +229,7 @@ class ReadingPass:
         self._stage, self._runner, self._waits = stage, runner, waits
         sizes = [source.size for source in sources]
         self._total = None if None in sizes else sum(size or 0 for size in sizes)
-        # Where the block that is out begins and ends, or all that are, in bytes of all sources.
+        # Bytes of all sources: start and end of the blocks whose results are not complete yet.
         self._start = self._stop = 0
         self._reported = -1
 
@@ -284,7 +284,7 @@ class ReadingPass:
             stop = start
             _log.debug("%s: %s, %s bytes", self._stage, source.origin or source.name, source.size)
             n_done = done[i] if done else 0
-            # Of a source that is followed by one that was begun all blocks are done.
+            # If a later source has blocks done, this source is complete.
             for block in () if any(done[i + 1 :]) else islice(source.blocks(), n_done, None):
                 stop = start + block.end
                 yield i, block, stop

@@ -335,7 +335,8 @@ def sieve_components(
     of a pair is x. Documents that ``are_fixed`` are compared with each other only ``with_fixed``.
     With ``either_way`` a pair counts if it is similar in one direction.
 
-    Returns the first document of each document's new component, whatever other components hold.
+    Returns the first document of each document's new component. Components do not depend on each
+    other.
     """
     n, n_bands = keys.shape
     order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)

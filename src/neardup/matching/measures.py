@@ -83,8 +83,8 @@ class SizeBounds(NamedTuple):
     """Bounds on the partners of sets, by the prefix filter.
 
     Tokens are in one order for all sets. ``least[k]`` is the least size of a partner that is not
-    larger than set k. If set k looks for partners, each one contains one of the first
-    ``probing[k]`` tokens of set k among its own first ``indexing`` tokens.
+    larger than set k. If set k looks for partners, each partner p has one of the first
+    ``probing[k]`` tokens of set k among its own first ``indexing[p]`` tokens.
     """
 
     least: Int64s

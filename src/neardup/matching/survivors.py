@@ -35,9 +35,9 @@ from neardup.tables import (
 Progress = Callable[[int], None] | None
 
 # The matcher has two modes. It compares documents with a common key, or only documents with a
-# common key and a common rare element. All copies of a form share the shingles of the form, but few
-# share those of the text filled in. Two sets at the threshold have a rare element in common, so
-# that documents without one need no comparison.
+# common key and a common rare element. All copies of a form share the shingles of its printed text,
+# but few share shingles of the text that is filled in. Two sets at the threshold have a rare
+# element in common, so that documents without one need no comparison.
 
 # Documents compared between two calls of ``progress``, during which Ctrl-C is not noticed.
 STEP = 1024
@@ -69,12 +69,12 @@ class CandidateMatcher(ABC):
         self._by_elements = False
 
     @abstractmethod
-    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, decides: bool) -> None:
         """Compare documents of a range with earlier documents by key."""
 
     @abstractmethod
     def _compare_by_elements(
-        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, decides: bool
     ) -> Callable[[int, int], None]:
         """Return a function comparing ranked sets from start to stop.
 
@@ -92,35 +92,36 @@ class CandidateMatcher(ABC):
         sets: MeasuredSets,
         *,
         shown: Int64s = NO_DOCUMENTS,
-        enters: bool = True,
+        decides: bool = True,
         progress: Progress = None,
     ) -> None:
         """Compare documents ``start`` to ``stop`` and enter them.
 
-        ``shown`` are the earlier documents with sets in memory, all partners without ``enters``.
+        ``shown`` are the earlier documents with sets in memory. Without ``decides``, documents are
+        compared with these only.
         """
         first = start
         while first < stop and not self._switch_to_elements():
             last = min(first + STEP, stop)
-            self._compare_by_keys(first, last, sets, enters)
+            self._compare_by_keys(first, last, sets, decides)
             first = last
             if progress is not None:
                 progress(first)
         if first == stop:
             return
-        if enters:
+        if decides:
             shown = np.concatenate([shown, self._comparable(self._with_keys(start, first))])
         half = self._half
         for block in _cut(self._with_keys(first, stop), sets.sizes, half):
             both = np.concatenate([shown, block])
             if half is None or int(sets.sizes[both].sum()) <= 2 * half:
-                self._compare_ranked(shown, block, sets, enters, progress)
+                self._compare_ranked(shown, block, sets, decides, progress)
             else:
                 for part in _cut(shown, sets.sizes, half):
-                    self._compare_ranked(part, block, sets, enters=False)
-                if enters:
-                    self._compare_ranked(NO_DOCUMENTS, block, sets, enters, progress)
-            if enters:
+                    self._compare_ranked(part, block, sets, decides=False)
+                if decides:
+                    self._compare_ranked(NO_DOCUMENTS, block, sets, decides, progress)
+            if decides:
                 shown = np.concatenate([shown, self._comparable(block)])
         if progress is not None:
             progress(stop)
@@ -140,12 +141,12 @@ class CandidateMatcher(ABC):
         shown: Int64s,
         documents: Int64s,
         sets: MeasuredSets,
-        enters: bool,
+        decides: bool,
         progress: Progress = None,
     ) -> None:
         both = np.concatenate([shown, documents])
         ranking = rank_documents(sets, both, self._measure)
-        compare = self._compare_by_elements(ranking, len(shown), sets, enters)
+        compare = self._compare_by_elements(ranking, len(shown), sets, decides)
         for first in range(0, len(both), STEP):
             last = min(first + STEP, len(both))
             compare(first, last)
@@ -251,7 +252,7 @@ def _choose_in_chunks(
         members.sizes[shared] = 0
         for shown in cache.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
             survivor_kernels.show_next(shared, ends, int(shown[-1]) + 1, members)
-            selection.process(start, stop, cache.measured, shown=shown, enters=False)
+            selection.process(start, stop, cache.measured, shown=shown, decides=False)
         # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
         selection.process(start, stop, cache.measured, progress=progress)
@@ -289,7 +290,7 @@ class SurvivorSelection(CandidateMatcher):
             decisions = decisions._replace(known_sizes=earlier.sizes)
         self._decisions = sealed(decisions)
 
-    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, decides: bool) -> None:
         survivor_kernels.choose_survivors(
             start,
             stop,
@@ -301,11 +302,11 @@ class SurvivorSelection(CandidateMatcher):
             self._measure.in_kernels,
             self._decisions,
             self._comparisons,
-            enters,
+            decides,
         )
 
     def _compare_by_elements(
-        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, decides: bool
     ) -> Callable[[int, int], None]:
         by_element = survivor_kernels.StayingMembers(
             starts=ranking.starts,
@@ -330,7 +331,7 @@ class SurvivorSelection(CandidateMatcher):
                 self._measure.in_kernels,
                 self._decisions,
                 Comparisons(last_compared, self._comparisons.counts),
-                enters,
+                decides,
             )
 
         return compare
@@ -428,14 +429,14 @@ class ComponentMatcher(CandidateMatcher):
             earlier = np.sort(candidates[candidates < chunk[0]]).astype(np.int64)
             for shown in cache.slices(earlier):
                 self._replace_members(entered, shown)
-                self.process(start, stop, cache.measured, shown=shown, enters=False)
+                self.process(start, stop, cache.measured, shown=shown, decides=False)
                 entered = shown
             self._replace_members(entered, entered[:0])
             self.process(start, stop, cache.measured, progress=progress)
             entered, start = chunk, stop
         self.process(start, self.n_documents, cache.measured, progress=progress)
 
-    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, decides: bool) -> None:
         """Compare documents with earlier components and join similar components."""
         components.join_components(
             start,
@@ -446,11 +447,11 @@ class ComponentMatcher(CandidateMatcher):
             self._groups,
             self._parents,
             self._comparisons,
-            enters,
+            decides,
         )
 
     def _compare_by_elements(
-        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, decides: bool
     ) -> Callable[[int, int], None]:
         documents = ranking.sets.documents
         groups = _no_groups(np.repeat(documents, ranking.sets.long), len(ranking.starts))
@@ -470,7 +471,7 @@ class ComponentMatcher(CandidateMatcher):
                 places,
                 self._parents,
                 self._comparisons,
-                enters,
+                decides,
             )
 
         return compare

@@ -34,8 +34,8 @@ class Option:
 
     ``help`` is a line of at most ten words for ``-h``, ``more`` sentences that ``--help`` prints
     after it. Without ``kind`` the range of values follows from the annotation. ``usual`` is the
-    value that a job chooses where the option is not given. ``metavar`` and ``flags`` are the name
-    of the value in help and the spelling on the command line, unless the type and the name.
+    value that a job chooses where the option is not given. ``metavar`` names the value in help, by
+    default its type; ``flags`` is the spelling on the command line, by default from the name.
     ``name``, ``default``, ``type`` and ``heading`` are those of the declaring class.
     """
 

@@ -110,8 +110,8 @@ def _named(path: Path) -> Iterator[None]:
 class Shuffle:
     """Rows by partition, in memory or in files.
 
-    With ``in_memory`` None, rows stay in memory while they fit into their ``share`` of it, which is
-    also that of rows that wait to be written. The ``compression`` of files is ``lz4`` for text,
+    With ``in_memory`` None, rows stay in memory up to a ``share`` of it; more rows go to files each
+    time that they fill this share. The ``compression`` of files is ``lz4`` for text,
     None for incompressible data. A file, including an earlier run's, is complete when the weights
     of its rows add up to ``weight_of_file``; its task records the plain values of each addition.
     Add rows within a ``with`` block; an incomplete file is dropped at its end. One partition keeps

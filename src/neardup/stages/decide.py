@@ -112,8 +112,8 @@ class NumberedContents:
 class Earlier:
     """Documents similar to an index document, which replaces them.
 
-    ``rows`` are their ascending numbers, ``keepers`` the index documents. None of the rows stays,
-    but a kept document may be more similar.
+    ``rows`` are their ascending numbers, ``keepers`` the index documents. None of the rows stays;
+    a kept document becomes the keeper if it is more similar than the index document.
     """
 
     rows: Int64s
@@ -153,9 +153,9 @@ class Earlier:
 class DedupContents(NumberedContents):
     """Contents of a collection and of its reference collection.
 
-    Documents of ``other`` are numbered before ``own``; all of them stay. With an index in its place
-    ``earlier`` are documents with a keeper there; documents with a final keeper take no further
-    part.
+    Documents of ``other`` are numbered before ``own``; all of them stay. If an index takes its
+    place, ``earlier`` lists the documents with a keeper there; exact copies of index documents are
+    not compared again.
     """
 
     earlier: Earlier | None = None
@@ -180,7 +180,7 @@ class DedupContents(NumberedContents):
 
     @property
     def n_others(self) -> int:
-        """Number of documents before ``own``: others, or index documents that replace."""
+        """Number of documents before ``own``: others, or keepers in the index."""
         return len(self.other if self.earlier is None else self.earlier.index_documents)
 
     def count(self) -> int:
@@ -334,9 +334,10 @@ def pack_components(
 ) -> Partitions:
     """Pack components into partitions, ordered by first documents.
 
-    ``roots`` are the first documents of each document's component. A partition has at most ``room``
-    bytes for comparisons, but for a larger component, and there are at least ``n_least`` of similar
-    size. Documents that ``are_packed`` have a place although their component has no other document.
+    ``roots`` are the first documents of each document's component. Comparisons of a partition take
+    at most ``room`` bytes, unless one component takes more. There are about ``n_least`` partitions
+    of similar size, or more. Documents that ``are_packed`` have a place although their component
+    has no other document.
     """
     has_place = contents.is_content & ~(np.bincount(roots, minlength=len(roots)) == 1)[roots]
     if are_packed is not None:

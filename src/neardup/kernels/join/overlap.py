@@ -98,10 +98,7 @@ def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | 
 
 @inlined
 def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
-    """Return the least overlap that reaches p / q.
-
-    The sets have sizes x and y. For a distance p is the most, and the overlap at least one.
-    """
+    """Return the least overlap of sizes x and y that reaches p / q."""
     if measure == JACCARD:
         # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
         return (p * (x + y) + p + q - 1) // (p + q)
