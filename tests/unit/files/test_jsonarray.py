@@ -12,7 +12,7 @@ def source(make_file, data: bytes, **options: int) -> JsonArraySource:
     return JsonArraySource(str(make_file("a.json", data)), "a.json", **options)
 
 
-NOT_CLOSED = "array is not closed"
+NOT_CLOSED = "not closed"
 BAD_FILES = [
     (b'[{"text": "a"}', 2, NOT_CLOSED),
     (b'[{"text": "a"},', 2, NOT_CLOSED),

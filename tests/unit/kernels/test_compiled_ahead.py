@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -137,28 +138,26 @@ def test_module__is_missing_and_numba_too(tmp_path):
     copy_of_the_package(tmp_path).unlink()
     outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
     assert outcome.returncode == 1
-    assert outcome.stderr.splitlines()[-1] == (
-        "ImportError: kernels have to be compiled as they are called: this installation has none "
-        "that are compiled ahead; Numba does that, and is not installed: " + pip_install("jit")
-    )
+    facts = f"ImportError: kernels .*has none .*: {re.escape(pip_install('jit'))}"
+    assert re.fullmatch(facts, outcome.stderr.splitlines()[-1])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("environment", "expected"),
+    ("environment", "facts"),
     [
-        ({"NEARDUP_JIT": 1}, "error: kernels have to be compiled as they are called; Numba does "),
-        ({"NEARDUP_LEVEL": "x"}, "error: NEARDUP_LEVEL: this processor does not run the code for"),
+        ({"NEARDUP_JIT": 1}, "error: kernels .*Numba"),
+        ({"NEARDUP_LEVEL": "x"}, "error: NEARDUP_LEVEL: .*processor"),
     ],
 )
-def test_command__says_in_a_line_that_there_are_no_kernels(tmp_path, environment, expected):
+def test_command__says_in_a_line_that_there_are_no_kernels(tmp_path, environment, facts):
     (tmp_path / "in.jsonl").write_text('{"text": "a b c"}\n')
     code = (
         f"from neardup.cli import main; main(['dedup', {str(tmp_path / 'in.jsonl')!r}, '-o', 'o'])"
     )
     outcome = run(WITHOUT_NUMBA + code, **environment)
     assert (outcome.returncode, outcome.stdout) == (1, "")
-    assert outcome.stderr.startswith(expected)
+    assert re.match(facts, outcome.stderr)
     assert outcome.stderr.count("\n") == 1
 
 
@@ -167,7 +166,7 @@ def test_module__is_damaged(tmp_path):
     copy_of_the_package(tmp_path).write_bytes(b"")
     outcome = run(WITHOUT_NUMBA + SAY, PYTHONPATH=tmp_path)
     assert outcome.returncode == 1
-    assert "called: those compiled ahead cannot be loaded (" in outcome.stderr.splitlines()[-1]
+    assert "cannot be loaded (" in outcome.stderr.splitlines()[-1]
     outcome = run(SAY, PYTHONPATH=tmp_path)
     assert (outcome.returncode, outcome.stdout) == (0, "on call\n")
 
@@ -177,7 +176,7 @@ def test_module__for_a_newer_processor():
     fake += f", DIGEST={_compile.source_digest(PACKAGE / 'kernels')!r}); "
     outcome = run(WITHOUT_NUMBA + fake + SAY)
     assert outcome.returncode == 1
-    assert "called: those compiled ahead are for a newer processor;" in outcome.stderr
+    assert "newer processor;" in outcome.stderr
 
 
 @pytest.mark.slow

@@ -238,7 +238,7 @@ def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
         Path("nowhere").read_bytes()
     with pytest.raises(WriteError, match="output"), work.task("a"):
         raise WriteError("output") from OSError(errno.ENOSPC, "full")
-    advice = "goes on" if is_lasting else "work on a larger"
+    advice = "goes on" if is_lasting else "a larger one$"
     with pytest.raises(WriteError, match=f"No space left.*{advice}"), work.task("a"):
         raise OSError(errno.ENOSPC, "full")
     with pytest.raises(WriteError, match=r"No such .*removed"), work.task("a") as files:
