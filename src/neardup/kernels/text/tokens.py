@@ -171,6 +171,12 @@ def hash_characters(
     token_offsets[offsets.shape[0] - 1] = count
 
 
+@inlined
+def _digested(low: np.uint64, high: np.uint64, token: np.uint64) -> tuple[np.uint64, np.uint64]:
+    low, high = (low ^ token) * DIGEST_LOW, (high ^ token) * DIGEST_HIGH
+    return low ^ (low >> _32), high ^ (high >> _29)
+
+
 @kernel
 def digest_tokens(
     hashes: ConstUint64s,
@@ -182,17 +188,26 @@ def digest_tokens(
     Two halves with different multipliers; each step is one to one in the token's hash and not
     linear, so that no arrangement of repeated tokens cancels out.
     """
-    for doc in range(token_offsets.shape[0] - 1):
-        low, high = GOLDEN, ~GOLDEN
-        start, stop = token_offsets[doc], token_offsets[doc + 1]
-        for i in range(np.uint64(start), np.uint64(stop)):
-            low = (low ^ hashes[i]) * DIGEST_LOW
-            high = (high ^ hashes[i]) * DIGEST_HIGH
-            low ^= low >> _32
-            high ^= high >> _29
-        n_tokens = np.uint64(stop - start)
-        digests[doc, 0] = mix64(low ^ n_tokens)
-        digests[doc, 1] = mix64(high ^ n_tokens)
+    n_docs = token_offsets.shape[0] - 1
+    for doc in range(0, n_docs, 2):
+        # Each step waits for the one before, so two texts are digested side by side, the last one
+        # perhaps beside itself.
+        other = min(doc + 1, n_docs - 1)
+        start, other_start = np.uint64(token_offsets[doc]), np.uint64(token_offsets[other])
+        n_tokens = np.uint64(token_offsets[doc + 1]) - start
+        n_others = np.uint64(token_offsets[other + 1]) - other_start
+        low, high, other_low, other_high = GOLDEN, ~GOLDEN, GOLDEN, ~GOLDEN
+        n_both = min(n_tokens, n_others)
+        for i in range(n_both):
+            low, high = _digested(low, high, hashes[start + i])
+            other_low, other_high = _digested(other_low, other_high, hashes[other_start + i])
+        for i in range(n_both, n_tokens):
+            low, high = _digested(low, high, hashes[start + i])
+        for i in range(n_both, n_others):
+            other_low, other_high = _digested(other_low, other_high, hashes[other_start + i])
+        digests[doc, 0], digests[doc, 1] = mix64(low ^ n_tokens), mix64(high ^ n_tokens)
+        digests[other, 0] = mix64(other_low ^ n_others)
+        digests[other, 1] = mix64(other_high ^ n_others)
 
 
 @kernel
