@@ -184,8 +184,8 @@ def test_estimate_resemblance__two_tables_and_either_order(lists, others, scheme
 def test_cluster_greedily__as_oracle(lists, scheme, threshold, min_samples, block):
     """However few sketches go through at a time."""
     sketches = sketch(lists, scheme)
-    with patch.object(greedy, "_BLOCK", block):
-        found = cluster_greedily(sketches, scheme, threshold, min_samples=min_samples)
+    with patch.multiple(greedy, _BLOCK=block, LEAST_SAMPLES=min_samples):
+        found = cluster_greedily(sketches, scheme, threshold)
     expected = oracle.greedy_clusters(
         [(set(row), modulus, size == len(row)) for row, size, modulus in rows_of(sketches)],
         threshold,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.sketches import edit
 from neardup.sketches.edit import EditScheme, edit_estimates, edit_signatures, signature_distances
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
@@ -24,7 +26,8 @@ symbol_lists = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, ma
 
 def sign(strings, scheme, neighbourhood):
     """Give the symbols of each text."""
-    signatures = edit_signatures(make_texts(strings, lead="x"), scheme, neighbourhood)
+    with patch.object(edit, "NEIGHBOURHOOD", neighbourhood):
+        signatures = edit_signatures(make_texts(strings, lead="x"), scheme)
     assert len(signatures) == len(strings)
     assert signatures.lengths.tolist() == list(map(len, strings))
     symbols = signatures.symbols.tolist()

@@ -39,7 +39,7 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.sketches import kind as kinds
-from neardup.sketches.kind import make_maker, to_column
+from neardup.sketches.kind import digest_column, make_maker
 from neardup.stages.options import hints_of_short, reading_plan, with_warning
 from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Texts
@@ -98,7 +98,7 @@ def _sketch(
         texts = Texts.from_arrow(documents.texts, block.language)
         made = [maker.make(part) for part in texts.slices(slice_bytes)]
         rows = kind.join_rows([rows for rows, _ in made])
-        digests = to_column(np.concatenate([digests for _, digests in made]))
+        digests = digest_column(np.concatenate([digests for _, digests in made]))
         table = kinds.to_arrow(scheme, documents.ids, rows, digests)
         table = table.append_column(_ROW, [pa.array(documents.numbers)])
         return _SketchedBlock(source.name, table, kind.count_elements(rows), documents.skipped)
@@ -122,7 +122,7 @@ def _sketch(
         note(documents=n_documents)
     nothing, digests = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
     no_ids = pa.array([], common_id_type(id_types))
-    schema = kinds.to_arrow(scheme, no_ids, nothing, to_column(digests)).schema
+    schema = kinds.to_arrow(scheme, no_ids, nothing, digest_column(digests)).schema
     batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
     # Texts with one shingle are mostly shorter than a shingle.
     n_single = n_single if scheme.get("ngram", 1) > 1 else 0

@@ -29,7 +29,7 @@ from neardup.sketches.kind import (
     SketchKind,
     SketchMaker,
     WantedPairs,
-    check,
+    check_column,
     check_range,
     check_seed,
     digest_texts,
@@ -152,20 +152,18 @@ class EditScheme(SketchKind):
         """Read symbols, no more than characters."""
         lengths = read_counts(table, "length")
         column, offsets = read_lists(table, pa.uint32())
-        check(bool((np.diff(offsets) <= lengths).all()))
+        check_column((np.diff(offsets) <= lengths).all())
         return EditSignatures(np.array(column.to_numpy(), np.uint32), offsets, lengths)
 
 
-def edit_signatures(
-    texts: Texts, scheme: EditScheme, neighbourhood: int = NEIGHBOURHOOD
-) -> EditSignatures:
-    """Return symbols of about one window in ``compression`` per text.
+def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
+    """Return the symbols of about one window in ``compression``, in text order.
 
-    Symbols are in text order, and of W different windows binomial in number. An edit changes only
-    symbols of windows that hold the edited character. Texts are valid UTF-8; a text shorter than a
-    window has no symbol. Memory is 4 bytes per symbol, with room for 20 % more than expected.
+    The hash of a window decides alone whether it has a symbol, so that an edit changes only the
+    symbols of windows that contain the edited character. A text shorter than a window has no
+    symbol. Memory is 4 bytes per symbol, with room for 20 % more than expected.
     """
-    from neardup.kernels.sketch import edit_kernels as signature
+    from neardup.kernels.sketch import edit_kernels
 
     n = len(texts)
     with np.errstate(over="ignore"):
@@ -177,8 +175,8 @@ def edit_signatures(
     symbols: Uint32s = np.empty(n_bytes // scheme.compression * 6 // 5 + 1024, np.uint32)
     done = 0
     while True:
-        done = signature.sign_texts(
-            *(texts.data, texts.offsets, done, neighbourhood, largest, seed),
+        done = edit_kernels.sign_texts(
+            *(texts.data, texts.offsets, done, NEIGHBOURHOOD, largest, seed),
             *(symbols, symbol_offsets, lengths),
         )
         if done == n:
@@ -191,14 +189,14 @@ def edit_signatures(
 def edit_estimates(signatures: EditSignatures, left: Int64s, right: Int64s) -> EditEstimates:
     """Estimate edit distances from the distances of signatures.
 
-    A distance is that of the signatures times the characters per symbol. Inserted, deleted or
-    replaced blocks are estimated up to three tenths too large, isolated edits by up to twice the
-    neighbourhood, which the 95 % interval allows for. Distances and intervals are from the
-    difference of the lengths to the longer one.
+    The estimate is the edit distance of two signatures times the characters per symbol. It is up to
+    three tenths too large for inserted, deleted or replaced blocks. An isolated edit may count as
+    up to 2 * NEIGHBOURHOOD edits, which the 95 % interval allows for. Estimates and intervals lie
+    between the difference of the lengths and the greater length.
 
-    A significance is by how many symbols a pair is nearer than unrelated texts, which have few
-    symbols in common. Fewer than 1 in 100 pairs of up to 4,096 random symbols exceed 3. Only closer
-    pairs are significant, never distant ones. Phrases that all texts share count as a relation.
+    The significance is the distance expected of unrelated texts minus that of the pair, in symbols.
+    It exceeds 3 for fewer than 1 in 100 pairs of up to 4,096 random symbols each. Texts that share
+    a common phrase count as related.
     """
     sizes, lengths = np.diff(signatures.offsets), signatures.lengths
     shorter = np.minimum(lengths[left], lengths[right]).astype(np.float64)
@@ -212,14 +210,15 @@ def edit_estimates(signatures: EditSignatures, left: Int64s, right: Int64s) -> E
     significances[rows] = unrelated_distances(sizes[left], sizes[right]) - symbols
     windows = shorter + longer - 2.0 * (NEIGHBOURHOOD - 1)
     spacing = windows / (sizes[left] + sizes[right]).astype(np.float64)
+    # A score interval of the mean of a Poisson number, of which ``symbols`` were counted.
     z = QUANTILE_95
-    margin = z * np.sqrt(symbols + z * z / 4)
-    least = spacing * (symbols + z * z / 2 - margin) / (2 * NEIGHBOURHOOD)
-    most = spacing * (symbols + z * z / 2 + margin)
+    center, margin = symbols + z * z / 2, z * np.sqrt(symbols + z * z / 4)
+    least = spacing * (center - margin) / (2 * NEIGHBOURHOOD)
+    most = spacing * (center + margin)
     distances[rows], low[rows], high[rows] = (
         np.clip(each, longer - shorter, longer) for each in (spacing * symbols, least, most)
     )
-    # To a thousandth, as sums of floats are not nearer.
+    # Rounding to thousandths hides the rounding errors of floats.
     return EditEstimates(
         np.round(distances, 3), np.floor(low), np.ceil(high), significances, is_usable
     )
@@ -244,8 +243,8 @@ def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s)
 def unrelated_distances(left: Int64s, right: Int64s) -> Floats:
     """Return the mean distance between signatures of so many random symbols.
 
-    Symbols that are equal by chance save edits if their distance allows for it. Of ``chances`` such
-    pairs at random places, at most 2 sqrt(chances) lie in one order, in the mean.
+    Two symbols that are equal by chance save an edit. There are ``chances`` such pairs, in the
+    mean, close enough to be aligned; at most 2 sqrt(chances) of them are in the same order in both.
     """
     shorter, longer = np.minimum(left, right), np.maximum(left, right)
     chances = shorter * (longer - shorter + 1.0) / _CODE_POINTS

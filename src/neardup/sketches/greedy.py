@@ -13,6 +13,7 @@ from neardup.kernels.arrays import sealed
 from neardup.kernels.sketch import greedy_kernels
 from neardup.kernels.sketch.sample_kernels import SampleRows
 from neardup.options.kinds import exact_fraction
+from neardup.sketches.kind import LEAST_SAMPLES
 from neardup.sketches.samples import SampleScheme
 from neardup.tables import GreedyClusters, Int64s, SetSketches
 
@@ -22,20 +23,20 @@ def cluster_greedily(
     scheme: SampleScheme,
     threshold: str | float | Decimal | Fraction,
     *,
-    min_samples: int = 20,
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> GreedyClusters:
     """Assign documents to the most similar or a new cluster.
 
-    A document joins a cluster if its resemblance with the first member, as estimated from the
-    sketches, reaches the threshold; of several clusters the one with the largest estimate, compared
-    as fractions, the earliest on a tie. Estimates from fewer than ``min_samples`` samples join
-    nothing, unless both sets are known completely. Clusters are numbered in the order of their
-    first members. ``report`` gets the numbers of sketches processed and to process.
+    A document joins the cluster whose first member it resembles most, by the estimate of the
+    sketches, if that reaches the threshold; the earliest cluster on a tie. Estimates from fewer
+    than ``LEAST_SAMPLES`` samples are ignored, unless both sets are known completely. Clusters are
+    numbered in the order of their first members. ``report`` is called with the numbers of sketches
+    processed and to process.
 
-    The order decides, and no pair is verified: members resemble each other by the triangle
-    inequality of 1 - r at least 2 t - 1. A document is compared with clusters that share one of its
-    n (1 - t) + 1 rarest values, so that boilerplate costs nothing.
+    The result depends on the order of the documents, and no pair is verified. Two members resemble
+    each other by at least 2 t - 1, by the triangle inequality of 1 - r. A document of n values is
+    compared only with clusters that share one of its n (1 - t) + 1 rarest values, so that
+    boilerplate costs nothing.
 
     References
     ----------
@@ -43,7 +44,8 @@ def cluster_greedily(
     """
     least = exact_fraction("threshold", threshold)
     n, n_values = len(sketches), len(sketches.values)
-    # Of sketches of one modulus a share leads to clusters, and one value more of each.
+    # An index entry is a value of a first member. With one modulus it needs only its rarest values,
+    # n (1 - t) + 1 of n.
     has_one_modulus = len(np.unique(sketches.moduli)) <= 1
     n_entries = n_values
     if has_one_modulus:
@@ -71,7 +73,8 @@ def cluster_greedily(
         places=np.empty(n_entries, np.int64),
     )
     rows = sealed(SampleRows(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
-    rule = greedy_kernels.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
+    p, q = least.numerator, least.denominator
+    rule = greedy_kernels.Rule(p, q, scheme.sample_limit, LEAST_SAMPLES)
     clusters: Int64s = np.empty(n, np.int64)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
@@ -82,7 +85,7 @@ def cluster_greedily(
     return GreedyClusters(clusters, held.firsts[: held.used[0]].copy())
 
 
-# Sketches that are gone through at a time.
+# Sketches processed between two reports.
 _BLOCK = 1 << 16
 
 # Entries are numbered with 31 bits.

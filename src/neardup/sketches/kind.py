@@ -273,12 +273,12 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     """Check the combination of options, before any work starts."""
     kind: type[Any] = kind_named(options.kind)
     names = tuple(kind.__dataclass_fields__)
-    of_all = {*DocumentOptions.known, *FingerprintOptions.known}
-    known = {*of_all, "kind", *names, *kind.more_options}
-    unknown = [name for name in SketchOptions.known if name not in known]
-    unknown += kind.missing_options
+    of_all_kinds = {*DocumentOptions.known, *FingerprintOptions.known, "kind"}
+    of_kind = {*of_all_kinds, *names, *kind.more_options}
+    unused = [name for name in SketchOptions.known if name not in of_kind]
+    unused += kind.missing_options
     where = f"on sketches of kind {kind.name}"
-    options.check_left_out(unknown, where, "choose another kind", "kind")
+    options.check_left_out(unused, where, "choose another kind", "kind")
     given = {name: getattr(options, name, None) for name in names}
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"
@@ -292,22 +292,25 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     )
 
 
-def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
+def estimate_shares(
+    hits: Int64s, n_samples: Int64s, correction: Floats, is_exact: Bools
+) -> Estimates:
     """Estimate the share of marked elements from samples' ``hits``.
 
-    Samples are drawn without putting back. ``left`` is the factor by which the variance is less
-    than with putting back: (N - n) / (N - 1) for n of N elements, or an estimate of it. Samples
-    that are the ``whole`` population give exact shares, 0 where it is empty. Errors are those of
-    the hypergeometric distribution with the estimate v in place of the truth, sqrt(v (1 - v) / n *
-    left). They are 0 where v is 0 or 1; use the intervals there, Wilson's for n / left samples.
+    Samples are drawn without replacement. ``correction`` is the finite population correction of the
+    variance: (N - n) / (N - 1) for n of N elements, or an estimate of it. A sample ``is_exact`` if
+    it is the whole population; its share is 0 if it is empty. The standard error of a share v is
+    sqrt(v (1 - v) / n * correction), which is 0 if v is 0 or 1; use the intervals there, Wilson's
+    for n / correction samples.
     """
     n = n_samples.astype(np.float64)
-    left = np.where(whole, 0.0, left)
-    values = np.where(whole, 0.0, np.nan)
+    correction = np.where(is_exact, 0.0, correction)
+    values = np.where(is_exact, 0.0, np.nan)
     np.divide(hits, n, out=values, where=n > 0)
-    errors = np.where(n > 0, np.sqrt(values * (1 - values) * left / np.maximum(n, 1)), values)
+    variances = values * (1 - values) * correction / np.maximum(n, 1)
+    errors = np.where(n > 0, np.sqrt(variances), values)
     effective = np.full(len(n), np.inf)
-    np.divide(n, left, out=effective, where=left > 0)
+    np.divide(n, correction, out=effective, where=correction > 0)
     low, high = wilson_intervals(values, effective)
     return Estimates(values, errors, low, high, n_samples)
 
@@ -326,31 +329,32 @@ def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]
     seen = n_samples > 0
     n = np.where(seen, n_samples, 1.0)
     z = QUANTILE_95
-    whole = 1 + z * z / n
-    middle = (shares + z * z / (2 * n)) / whole
-    spread = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / whole
-    # The bounds include the share itself, whatever was rounded.
+    scale = 1 + z * z / n
+    middle = (shares + z * z / (2 * n)) / scale
+    spread = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / scale
+    # Rounding must not put the share itself outside its bounds.
     low = np.clip(np.minimum(middle - spread, shares), 0.0, 1.0)
     high = np.clip(np.maximum(middle + spread, shares), 0.0, 1.0)
     return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
 
 
-def pair_estimates(
-    columns: Mapping[str, Estimates], measures: Mapping[str, Estimates]
+def make_pair_estimates(
+    shares: Mapping[str, Estimates], measures: Mapping[str, Estimates]
 ) -> PairEstimates:
-    """Report shares as columns, the similarity first, and by measure."""
-    found: dict[str, pa.Array] = {}
-    for name, own in columns.items():
+    """Make the columns of some shares and their errors, ``similarity`` first."""
+    columns: dict[str, pa.Array] = {}
+    for name, share in shares.items():
         prefix = "" if name == "similarity" else f"{name}_"
-        numbers = {name: own.values, f"{prefix}error": own.errors}
-        numbers |= {f"{prefix}low": own.low, f"{prefix}high": own.high}
-        is_usable = own.is_usable(LEAST_SAMPLES)
-        found |= {each: where_known(is_usable, values) for each, values in numbers.items()}
-    found["samples"] = pa.array(columns["similarity"].n_samples)
-    return PairEstimates(found, {name: _counted(own) for name, own in measures.items()})
+        numbers = {name: share.values, f"{prefix}error": share.errors}
+        numbers |= {f"{prefix}low": share.low, f"{prefix}high": share.high}
+        is_usable = share.is_usable(LEAST_SAMPLES)
+        columns |= {each: where_known(is_usable, values) for each, values in numbers.items()}
+    columns["samples"] = pa.array(shares["similarity"].n_samples)
+    return PairEstimates(columns, {name: _as_counts(each) for name, each in measures.items()})
 
 
-def _counted(estimates: Estimates) -> EstimatedShares:
+def _as_counts(estimates: Estimates) -> EstimatedShares:
+    """Return shares as whole numbers of hits, to compare them with a threshold exactly."""
     samples = np.maximum(estimates.n_samples, 1)
     hits = np.rint(np.nan_to_num(estimates.values) * samples).astype(np.int64)
     return EstimatedShares(hits, samples, estimates.is_usable(LEAST_SAMPLES))
@@ -403,7 +407,7 @@ def digest_texts(texts: Texts, seed: int) -> Uint64s:
     return halves
 
 
-def to_column(digests: Uint64s) -> pa.Array:
+def digest_column(digests: Uint64s) -> pa.Array:
     """Return digests as a column of 16 bytes each."""
     data = pa.py_buffer(np.ascontiguousarray(digests, "<u8"))
     return pa.Array.from_buffers(pa.binary(DIGEST_BYTES), len(digests), [None, data])
@@ -413,7 +417,7 @@ class DamagedColumnError(Exception):
     """A stored column of sketches has an impossible number."""
 
 
-def check(is_right: bool | np.bool_) -> None:
+def check_column(is_right: bool | np.bool_) -> None:
     """Raise DamagedColumnError unless a column is right."""
     if not is_right:
         raise DamagedColumnError
@@ -428,8 +432,8 @@ def read_column(table: pa.Table, name: str) -> pa.Array:
 def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64s:
     """Read numbers from 0 on, unknown numbers as ``null``."""
     column = read_column(table, name).cast(pa.int64())
-    check(null is not None or column.null_count == 0)
-    check(not pc.any(pc.less(column, 0)).as_py())
+    check_column(null is not None or column.null_count == 0)
+    check_column(not pc.any(pc.less(column, 0)).as_py())
     numbers: Int64s = np.array(column.fill_null(null or 0).to_numpy(), np.int64)
     return numbers
 
@@ -439,12 +443,12 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     column = read_column(table, "sketch")
     # List views may have offsets in any order.
     is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    check(any(test(column.type) for test in is_list))
+    check_column(any(test(column.type) for test in is_list))
     lists = column.cast(pa.large_list(kind))
-    check(lists.null_count == 0)
+    check_column(lists.null_count == 0)
     offsets: Int64s = np.array(lists.offsets.to_numpy(), np.int64)
     values = lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
-    check(values.null_count == 0)
+    check_column(values.null_count == 0)
     return values, offsets - offsets[0]
 
 
@@ -462,7 +466,7 @@ def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: Any, digests: pa.Array
 
 
 def checksum_of(scheme: dict[str, Any]) -> int:
-    """Return the CRC-32 of a scheme, missing in page checksums."""
+    """Return the CRC-32 of a scheme, which checksums of pages leave out."""
     return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
 
 
@@ -499,7 +503,7 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array
     try:
         table.validate(full=True)
         ids = join_ids([read_column(table, "id")])
-        check(ids.null_count == 0)
+        check_column(ids.null_count == 0)
         rows: Any = kind_of(scheme).from_columns(table)
         digests = _read_digests(table)
     except (KeyError, pa.ArrowException, DamagedColumnError):
@@ -513,5 +517,5 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array
 def _read_digests(table: pa.Table) -> pa.Array:
     column = read_column(table, "digest")
     is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)
-    check(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
+    check_column(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
     return column.cast(pa.binary(DIGEST_BYTES))

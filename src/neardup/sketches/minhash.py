@@ -28,12 +28,12 @@ from neardup.sketches.kind import (
     SketchKind,
     SketchMaker,
     WantedPairs,
-    check,
+    check_column,
     check_range,
     check_seed,
     cut_pairs,
     estimate_shares,
-    pair_estimates,
+    make_pair_estimates,
     read_counts,
     read_lists,
 )
@@ -103,7 +103,7 @@ class MinHashScheme(SketchKind):
     def estimate(self, rows: Signatures, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate the similarity of pairs, weighted if the sets are."""
         found = estimate_agreement(rows, rows, left, right)
-        return pair_estimates({"similarity": found}, {self.measures[0]: found})
+        return make_pair_estimates({"similarity": found}, {self.measures[0]: found})
 
     def count_elements(self, rows: Signatures) -> Int64s:
         """Return the numbers of shingles."""
@@ -120,7 +120,7 @@ class MinHashScheme(SketchKind):
     def from_columns(self, table: pa.Table) -> Signatures:
         """Read signatures of the scheme's length."""
         values, offsets = read_lists(table, pa.uint32())
-        check(bool((np.diff(offsets) == self.num_perm).all()))
+        check_column((np.diff(offsets) == self.num_perm).all())
         rows = np.array(values.to_numpy(), np.uint32).reshape(len(table), self.num_perm)
         return Signatures(rows, read_counts(table, "size"))
 

@@ -31,12 +31,12 @@ from neardup.sketches.kind import (
     SketchKind,
     SketchMaker,
     WantedPairs,
-    check,
+    check_column,
     check_range,
     check_seed,
     cut_pairs,
     estimate_shares,
-    pair_estimates,
+    make_pair_estimates,
     read_counts,
     read_lists,
 )
@@ -80,8 +80,11 @@ class SampleScheme(SketchKind):
         """Sample every set, whose shingles may be unordered and repeated."""
 
     @abstractmethod
-    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Return the sampled shares of unions."""
+    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """Estimate the share of each union that its sample contains.
+
+        ``largest`` are the largest sampled values, ``moduli`` the moduli of the comparisons.
+        """
 
     @property
     def permutation_key(self) -> np.uint64:
@@ -158,7 +161,7 @@ class SmallestScheme(SampleScheme):
         )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
 
-    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
         """Return the largest values as shares of 2^64."""
         shares: Floats = largest / 2.0**64
         return shares
@@ -171,15 +174,15 @@ class SmallestScheme(SampleScheme):
     def estimate(self, rows: SetSketches, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate the resemblance of pairs."""
         found = estimate_resemblance(rows, rows, left, right, self)
-        return pair_estimates({"similarity": found}, {"jaccard": found})
+        return make_pair_estimates({"similarity": found}, {"jaccard": found})
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""
         rows = _read_samples(table)
         n_values = np.diff(rows.offsets)
-        check(bool((n_values <= self.size).all()))
+        check_column((n_values <= self.size).all())
         is_full = n_values == self.size
-        check(bool(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all()))
+        check_column(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all())
         return rows
 
 
@@ -237,8 +240,8 @@ class ModuloScheme(SampleScheme):
         )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
-    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Of the union 1 / modulus is seen."""
+    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """Return 1 / modulus for each union."""
         shares: Floats = 1 / moduli
         return shares
 
@@ -254,7 +257,7 @@ class ModuloScheme(SampleScheme):
         is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
         resemblance = estimate_resemblance(rows, rows, left, right, self)
         smaller_in_larger = a_in_b.where(is_left, b_in_a)
-        return pair_estimates(
+        return make_pair_estimates(
             {"similarity": resemblance, "containment_a": a_in_b, "containment_b": b_in_a},
             {"jaccard": resemblance, "containment": a_in_b, "max-containment": smaller_in_larger},
         )
@@ -269,13 +272,13 @@ class ModuloScheme(SampleScheme):
         rows = _read_samples(table)
         n_values = np.diff(rows.offsets)
         moduli = read_counts(table, "modulus")
-        check(bool((moduli >= 1).all()))
+        check_column((moduli >= 1).all())
         if self.modulus is None:
-            check(bool((moduli & (moduli - 1) == 0).all()))
+            check_column((moduli & (moduli - 1) == 0).all())
         else:
-            check(bool((moduli == self.modulus).all()))
-        check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
-        check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
+            check_column((moduli == self.modulus).all())
+        check_column(((moduli > 1) | (rows.sizes == n_values)).all())
+        check_column((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all())
         return replace(rows, moduli=moduli)
 
 
@@ -294,8 +297,8 @@ def estimate_resemblance(
     where u is the largest value of the sample, as a share of 2^64.
     """
     compared = _compare_samples(sketches, other, left, right, scheme)
-    seen = scheme.seen(compared.largest, compared.moduli)
-    return estimate_shares(compared.common, compared.union, 1 - seen, compared.whole)
+    sampled = scheme.sampled_shares(compared.largest, compared.moduli)
+    return estimate_shares(compared.common, compared.union, 1 - sampled, compared.is_exact)
 
 
 def estimate_containment(
@@ -308,21 +311,24 @@ def estimate_containment(
     """
     compared = _compare_samples(sketches, other, left, right, scheme)
     sizes = sketches.sizes[left]
-    unseen = np.where(
+    correction = np.where(
         sizes < 0, 1 - 1 / compared.moduli, (sizes - compared.own) / np.maximum(sizes - 1, 1)
     )
-    return estimate_shares(compared.common, compared.own, unseen, compared.whole)
+    return estimate_shares(compared.common, compared.own, correction, compared.is_exact)
 
 
 @dataclass(frozen=True)
 class SampleComparison:
-    """Comparison of the samples of pairs: see ``kernels.sketch.sample_kernels``."""
+    """Numbers of sampled values per pair, from ``kernels.sketch.sample_kernels``.
+
+    ``own`` counts the values of the left set. ``is_exact`` marks pairs of sets sampled completely.
+    """
 
     common: Int64s
     union: Int64s
     own: Int64s
     largest: Uint64s
-    whole: Bools
+    is_exact: Bools
     moduli: Int64s
 
 
@@ -340,9 +346,9 @@ def _compare_samples(
     sample_kernels.compare_sketches(
         first, second, left, right, scheme.sample_limit, counts, largest
     )
-    common, union, own, whole = counts.T
+    common, union, own, are_whole = counts.T
     moduli = np.maximum(sketches.moduli[left], other.moduli[right])
-    return SampleComparison(common, union, own, largest, whole > 0, moduli)
+    return SampleComparison(common, union, own, largest, are_whole > 0, moduli)
 
 
 def join_smallest(
@@ -412,7 +418,7 @@ def _read_samples(table: pa.Table) -> SetSketches:
     values: Uint64s = np.array(column.to_numpy(), np.uint64)
     is_first: Bools = np.zeros(len(values) + 1, np.bool_)
     is_first[offsets[:-1]] = True
-    check(bool((is_first[1:-1] | (values[1:] > values[:-1])).all()))
+    check_column((is_first[1:-1] | (values[1:] > values[:-1])).all())
     sizes = read_counts(table, "size", null=-1)
-    check(bool(((sizes < 0) | (np.diff(offsets) <= sizes)).all()))
+    check_column(((sizes < 0) | (np.diff(offsets) <= sizes)).all())
     return SetSketches(values, offsets, sizes, np.ones(len(table), np.int64))

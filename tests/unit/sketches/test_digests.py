@@ -7,7 +7,7 @@ from hashlib import blake2b
 import pyarrow as pa
 
 import neardup
-from neardup.sketches.kind import digest_texts, digest_tokens, to_column
+from neardup.sketches.kind import digest_column, digest_texts, digest_tokens
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
@@ -38,7 +38,7 @@ def test_digest_texts__by_definition():
         key = seed.to_bytes(8, "little")
         expected = [blake2b(s.encode(), digest_size=16, key=key).digest() for s in strings]
         column = pa.array(["before", *strings], pa.large_string()).slice(1)
-        assert to_column(digest_texts(Texts.from_arrow(column), seed)).to_pylist() == expected
+        assert digest_column(digest_texts(Texts.from_arrow(column), seed)).to_pylist() == expected
 
 
 @each_of("kind", KINDS)

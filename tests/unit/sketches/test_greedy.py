@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from neardup.sketches import greedy
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.samples import ModuloScheme, SmallestScheme
 from neardup.tables import SetSketches
@@ -40,14 +42,15 @@ def test_cluster_greedily__with_some_that_are_like_no_other():
     assert found.clusters.tolist() == [0, 1, 2, 3, 1, 4, 3, 1, 5]
 
 
-def test_cluster_greedily__few_samples_join_nothing():
+def test_cluster_greedily__few_samples_join_nothing(monkeypatch):
     scheme = ModuloScheme(64)
     sketches = sketch([range(640)] * 2, scheme)
     n = int(sketches.offsets[1])
     assert 1 < n < 20
     assert cluster_greedily(sketches, scheme, 1).clusters.tolist() == [0, 1]
-    assert cluster_greedily(sketches, scheme, 1, min_samples=n).clusters.tolist() == [0, 0]
-    assert cluster_greedily(sketches, scheme, 1, min_samples=n + 1).clusters.tolist() == [0, 1]
+    for least, expected in ((n, [0, 0]), (n + 1, [0, 1])):
+        monkeypatch.setattr(greedy, "LEAST_SAMPLES", least)
+        assert cluster_greedily(sketches, scheme, 1).clusters.tolist() == expected
 
 
 def test_cluster_greedily__sketches_of_unlike_moduli():
@@ -66,7 +69,8 @@ def cluster(sets, moduli, threshold):
     values, offsets = ragged([sorted(elements) for elements in sets])
     sizes = np.full(len(sets), -1, np.int64)
     sketches = SetSketches(values, offsets, sizes, np.array(moduli, np.int64))
-    return cluster_greedily(sketches, ModuloScheme(), threshold, min_samples=1).clusters.tolist()
+    with patch.object(greedy, "LEAST_SAMPLES", 1):
+        return cluster_greedily(sketches, ModuloScheme(), threshold).clusters.tolist()
 
 
 # Beside others of modulus 1, it lets multiples of two and of four be looked at as well.
