@@ -6,11 +6,15 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from neardup.options.choices import InverseFrequency, TermFrequency
+
 _PARAMETERS = type(pytest.param())
+
+TERM_FREQUENCIES, INVERSE_FREQUENCIES = get_args(TermFrequency), get_args(InverseFrequency)
 
 
 def each_of(

@@ -9,9 +9,8 @@ import pytest
 
 import neardup
 from neardup.options.choices import Occurrences, PassageMeasure, SetMeasure
-from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES, each_of
 from tests.oracles.measures import WEIGHTED
 from tests.spilling import spilling
 

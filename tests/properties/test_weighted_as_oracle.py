@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES, each_of
 from tests.examples import examples
 from tests.oracles import weighted
 from tests.properties.weighted_documents import (

@@ -13,9 +13,8 @@ from neardup.options.document_options import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.options import Reference, plan_deduplication
-from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.calls import grouped
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, each_of
 from tests.oracles.measures import WEIGHTED
 from tests.properties.weighted_documents import ALL, SURE, passages
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import components, hashing, survivors, weighted
 from tests.oracles.measures import WEIGHTED
 from tests.oracles.shingles import shingle_tuples

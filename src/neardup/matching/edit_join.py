@@ -171,12 +171,12 @@ def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s
 class EditJoinCounts(FilterCounts):
     """Count the candidates after each filter.
 
-    ``hits`` counts postings of the q-grams looked up, and all strings of the other collection per
-    string that is not looked up; ``after_length`` hits of fitting length that come first;
-    ``after_position`` pairs with a common q-gram at fitting positions, or of a string not looked
-    up; ``after_parity`` and ``after_suffix`` pairs within the distance by the parities of their
-    tokens and by halving their q-grams (both 0 except for PPJoin+; All-Pairs ignores positions);
-    ``verified`` pairs whose distance is computed.
+    ``hits`` counts postings of the q-grams looked up; a string that is not looked up has all
+    strings of the other collection as hits. ``after_length`` counts hits of fitting length that
+    come first, ``after_position`` pairs with a common q-gram, at fitting positions except for
+    All-Pairs, and pairs of a string that is not looked up. ``after_parity`` and ``after_suffix``
+    count pairs that pass these filters of PPJoin+, and are 0 for other algorithms. ``verified``
+    counts pairs whose distance is computed.
     """
 
     hits: int

@@ -43,8 +43,10 @@ _AT_ONCE = 1 << 20
 
 
 def salt(values: Uint64s, keys: Uint64s) -> Uint64s:
-    """Combine hashes with keys, so that different keys share none."""
-    # Order among values of one key changes no more than where it begins.
+    """Add keys to hashes, so that different keys share no element.
+
+    Sums wrap around at 2^64, so that sorted values of one key become sorted but for a rotation.
+    """
     with np.errstate(over="ignore"):
         salted: Uint64s = values + keys
     return salted
@@ -56,7 +58,7 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
 
 
 def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
-    """Salt the elements of each set with its key, in place."""
+    """Salt the elements of each set with its key in place, and keep sets sorted."""
     for start, stop in cut_runs(sets.sizes, _AT_ONCE):
         sizes, starts = sets.sizes[start:stop], sets.starts[start:stop]
         owners = np.repeat(np.arange(len(sizes)), sizes)
@@ -65,13 +67,13 @@ def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
         places = starts[owners] + within
         values = sets.values[places]
         salted = salt(values, keys[start:stop][owners])
-        # Values that overflow 2^64 wrap around to 0, and so come first.
-        is_first = salted < values
-        n_first = np.bincount(owners, is_first, len(sizes)).astype(np.int64)
-        turned = (within + n_first[owners]) % sizes[owners]
-        sets.values[starts[owners] + turned] = salted
+        # The last elements of a set wrap around, and become its first ones.
+        has_wrapped = salted < values
+        n_wrapped = np.bincount(owners, has_wrapped, len(sizes)).astype(np.int64)
+        rotated = starts[owners] + (within + n_wrapped[owners]) % sizes[owners]
+        sets.values[rotated] = salted
         if isinstance(sets, WeightedSets):
-            sets.weights[starts[owners] + turned] = sets.weights[places]
+            sets.weights[rotated] = sets.weights[places]
     return sets
 
 
@@ -267,9 +269,10 @@ def collect_pairs(
 ) -> ScoredPairs:
     """Concatenate the rows of all pieces as ascending pairs.
 
-    Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
-    one, is the first; else the lesser one is. The runner, if any, reports the number of probed
-    records so far as stage ``join``. ResultLimitError once there are more than ``limit``.
+    Probed record k is record ``order[k]``. A row has the record that was found, the record that
+    looked it up, and the score. The latter record is the first of a directed pair; otherwise the
+    lesser one is. The runner, if any, reports the number of probed records so far as stage
+    ``join``. ResultLimitError once there are more than ``limit``.
     """
     found: list[Columns] = [(np.empty(0, np.int32),) * 3]
     n_results = 0
@@ -279,11 +282,11 @@ def collect_pairs(
         check_limit(limit, n_results, stop / len(order))
         if runner is not None:
             runner.report("join", stop, len(order))
-    left, right, scores = (np.concatenate(column) for column in zip(*found, strict=True))
-    low, high = order[right], order[left]
+    partners, probed, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    left, right = order[probed], order[partners]
     if not is_directed:
-        low, high = np.minimum(low, high), np.maximum(low, high)
-    pairs = ScoredPairs(low, high, scores.astype(np.int64))
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    pairs = ScoredPairs(left, right, scores.astype(np.int64))
     return pairs.take(pairs.ascending())
 
 
@@ -326,12 +329,17 @@ class PlacedRecords(RankedRecords):
 def group_records(
     n_records: int, sides: Bytes | None, *, is_directed: bool = False
 ) -> RecordGroups:
-    """Group records by sides. In directed joins only left ones look."""
+    """Group records by sides, and choose the groups that each record looks into.
+
+    In directed joins only left records look.
+    """
     zeros: Bytes = np.zeros(n_records, np.uint8)
     n_groups, of_records, first, last = 1, zeros, zeros, zeros + np.uint8(1)
     if sides is None:
         return sealed(RecordGroups(n_groups, of_records, first, last))
     if (sides & BOTH != BOTH).any():
+        # Group 0 is left only, 1 both, 2 right only. A left record looks into groups 1 and 2, a
+        # right one into 0 and 1.
         is_left, is_right = sides & np.uint8(LEFT), sides >> np.uint8(1) & np.uint8(1)
         n_groups, of_records = 3, 1 + is_right - is_left
         first, last = 1 - is_right, 2 + is_left

@@ -56,7 +56,10 @@ _TOO_CLOSE = 1e-14
 
 
 def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
-    """Rank nonnegative fractions of 63-bit integers densely, the largest 0."""
+    """Rank nonnegative fractions of 63-bit integers densely, the largest 0.
+
+    Floats decide the order, except among values so close that rounding may have reversed them.
+    """
     if not len(numerators):
         return np.empty(0, np.int64)
     divisors = np.gcd(numerators, denominators)
@@ -66,7 +69,7 @@ def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
     differs = np.diff(above[order]) | np.diff(below[order])
     is_close = -np.diff(values[order]) <= _TOO_CLOSE * values[order][:-1]
     if (is_close & (differs != 0)).any():
-        # Runs of fractions, each close to the next one.
+        # Sort each run of close fractions exactly, unless all of a run are equal.
         starts = np.flatnonzero(np.concatenate([[True], ~is_close]))
         for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
             if differs[start : stop - 1].any():

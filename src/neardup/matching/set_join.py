@@ -54,12 +54,13 @@ from neardup.tables import (
 
 @dataclass(frozen=True)
 class JoinCounts(FilterCounts):
-    """Count the pairs after each filter.
+    """Count the candidates after each filter.
 
-    ``hits`` counts postings of the tokens of probing prefixes in the other collection;
-    ``after_size`` hits whose record has a fitting size and comes first; ``after_parity``,
-    ``after_position`` and ``after_suffix`` postings, in PPJoin+ pairs, that pass the three filters
-    (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to the end.
+    ``hits`` counts postings of the tokens of probing prefixes in the other collection, and
+    ``after_size`` hits whose record has a fitting size and comes first. ``after_parity``,
+    ``after_position`` and ``after_suffix`` count candidates that pass these filters of PPJoin+:
+    pairs. PPJoin counts postings, and no parities (0); for All-Pairs all three are 0. ``verified``
+    counts pairs whose overlap was counted to the end.
     """
 
     hits: int
@@ -145,7 +146,9 @@ class SetJoin(ScoredBySize, Join):
         """Return whether the measure allows these sizes."""
         sizes = np.array([smaller, larger], np.int64)
         first, stop = self.measure.partner_ranges(sizes, self.measure.size_bounds(sizes).least)
-        return bool(first[1] == 0 < stop[1] or first[0] <= 1 < stop[0])
+        larger_finds_smaller = first[1] <= 0 < stop[1]
+        smaller_finds_larger = first[0] <= 1 < stop[0]
+        return bool(larger_finds_smaller or smaller_finds_larger)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner

@@ -236,6 +236,9 @@ def choose_survivors(
 def _choose_in_chunks(
     selection: SurvivorSelection, documents: CandidateSets, measure: Measure, progress: Progress
 ) -> None:
+    # Each key has the documents that stay so far, ascending, in a stretch of ``members``. The
+    # matcher sees only the part from ``starts`` on, of ``sizes``. That part moves over the earlier
+    # survivors, slice by slice, then to the place behind them for survivors of the chunk itself.
     n_fixed, lists, members = documents.n_fixed, documents.lists, selection.members
     cache = SetCache(documents, is_weighted=measure.is_weighted)
     selection.process(0, n_fixed, cache.measured, progress=progress)
@@ -253,9 +256,9 @@ def _choose_in_chunks(
         for shown in cache.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
             survivor_kernels.show_next(shared, ends, int(shown[-1]) + 1, members)
             selection.process(start, stop, cache.measured, shown=shown, decides=False)
-        # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
         selection.process(start, stop, cache.measured, progress=progress)
+        # Old and new survivors of a key are one stretch again.
         members.sizes[shared] += ends - starts
         members.starts[shared] = starts
         start = stop

@@ -22,7 +22,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.util import ClassNotFound
 
-# By whom programs are cut: other versions may cut otherwise.
+# Another version of the lexers may cut programs into other tokens.
 LEXERS = f"pygments {__version__}"
 
 # Tokens of a kind; none of them can be a token of a program.
@@ -49,7 +49,7 @@ def cut_programs(
     lexers = {language: get_lexer_by_name(language) for language in languages}
     programs = []
     for text, language in zip(texts, languages, strict=True):
-        # To a lexer lines end so, and comments with their lines.
+        # Lexers expect these line ends, also after the last line, where a comment may end.
         lined = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
         tokens = _tokens(lined, lexers[language], has_docstrings=language == "python")
         programs.append(list(_placed(tokens, text)))
@@ -68,22 +68,23 @@ def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple
 
 
 def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[str, int, int]]:
-    # The string that is being read in parts, where all before it has stopped, and open brackets.
-    first, stop, is_comment, depth = -1, 0, False, 0
+    """Yield the tokens of a program, with adjacent parts of a string as one token."""
+    # Where the open string starts, or -1; where the last token ends; the number of open brackets.
+    string_start, stop, is_doc, depth = -1, 0, False, 0
+    # An empty token of ours at the end closes an open string; lexers also return empty tokens.
     for start, kind, value in (*lexer.get_tokens_unprocessed(text), (len(text), Comment, "")):
-        # Some lexers return empty tokens; the last token is ours.
         if start < stop or not (value or kind is Comment):
             continue
         is_string = kind in String
-        if first >= 0 and not (is_string and start == stop):
-            is_alone = has_docstrings and not depth and _is_alone(text, first, stop)
-            if not (is_comment or is_alone or text[first:stop].isspace()):
-                yield STRING, first, stop
-            first, is_comment = -1, False
+        if string_start >= 0 and not (is_string and start == stop):
+            is_doc |= has_docstrings and not depth and _is_alone(text, string_start, stop)
+            if not (is_doc or text[string_start:stop].isspace()):
+                yield STRING, string_start, stop
+            string_start, is_doc = -1, False
         stop = start + len(value)
         if is_string:
-            first = start if first < 0 else first
-            is_comment |= kind in String.Doc
+            string_start = start if string_start < 0 else string_start
+            is_doc |= kind in String.Doc
         elif kind not in Comment:
             for token, offset, end in _parts(kind, value):
                 depth += _DEPTHS.get(token, 0)

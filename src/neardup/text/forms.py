@@ -334,16 +334,19 @@ def _entry(folded: bytes) -> np.uint64:
 
 def _are_several(entries: Uint64s) -> Bools:
     """Return a mask of entries with more than one character."""
+    # An entry is up to seven bytes of UTF-8, and their number in the low bits of its last byte.
     folded = entries.astype("<u8").view(np.uint8).reshape(-1, 8)
-    is_there = np.arange(7) < (folded[:, 7:] & 15)
-    several: Bools = (is_there & ((folded[:, :7] & 0xC0) != 0x80)).sum(axis=1) > 1
+    is_used = np.arange(7) < (folded[:, 7:] & 15)
+    begins_character = (folded[:, :7] & 0xC0) != 0x80
+    several: Bools = (is_used & begins_character).sum(axis=1) > 1
     return several
 
 
 def _plain_entries() -> Uint64s:
     table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
+    # A code point's UTF-8, the first byte lowest, and the number of bytes from bit 56 on.
     table[:0x80] = np.arange(0x80) | 1 << 56
-    # The last byte has six bits of the code point; 64 that follow each other differ in it alone.
+    # The last byte has six bits of the code point, so that only it differs among 64 of them.
     lasts = np.arange(0x80, 0xC0)
     for n_bytes, start, stop in ((2, 0x80, 0x800), (3, 0x800, 0x10000), (4, 0x10000, 0x110000)):
         rest = np.arange(start, stop, 64) >> 6

@@ -462,10 +462,9 @@ class FunctionTokenizer(StringTokenizer):
                 place = (start, start + len(token)) if start >= 0 else None
             if place is None:
                 message = (
-                    f"passages need to know where each token stands, and the tokenizer "
-                    f"{self.name} returned {token!r}, which does not stand in the text behind the "
-                    "token before it; let it return (token, start, stop) instead, the place in "
-                    "characters"
+                    f"passages need the position of each token, and {token!r}, which the "
+                    f"tokenizer {self.name} returned, is not in the text after the token before "
+                    "it; return (token, start, stop) instead, with the position in characters"
                 )
                 raise InvalidParameterError(message)
             if place[0] < last[0] or place[1] < last[1]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
 from neardup.kernels.common import hashing
 from neardup.kernels.sketch import weighted_minhash
-from neardup.kernels.text import shingle_kernels as shingle_kernels
+from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.options.groups import WeightOptions
 from neardup.tables import (
@@ -31,9 +30,6 @@ from neardup.text.shingles import (
     shingle_lists,
     sorting_room,
 )
-
-TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
-INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 
 # The least inverse document frequency: below all others in fewer than 2^16 documents, where the
 # next is 1 / N, and large enough that multiples of 2^-20 keep the ratios of term frequencies.

@@ -27,8 +27,8 @@ from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import gather_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts, Uint64s
-from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages
 from tests.oracles import search as oracle
 from tests.oracles.hashing import hash_shingles, hash_token

@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
-from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES, each_of
 from tests.examples import examples
 from tests.oracles import passages
 from tests.oracles import search as oracle

@@ -9,8 +9,6 @@ import pytest
 from neardup.tables import TokenLists
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.weighting import (
-    INVERSE_FREQUENCIES,
-    TERM_FREQUENCIES,
     WeightedScheme,
     Weighting,
     count_documents,
@@ -18,7 +16,7 @@ from neardup.text.weighting import (
     weighted_sets,
 )
 from tests.arrays import make_texts, ragged
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES, each_of
 from tests.oracles import weighted as oracle
 from tests.oracles.hashing import hash_shingle, hash_token
 from tests.oracles.shingles import shingle_tuples

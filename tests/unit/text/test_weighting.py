@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from neardup.kernels.sketch import weighted_minhash
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
-    INVERSE_FREQUENCIES,
-    TERM_FREQUENCIES,
     DocumentFrequencies,
     Weighting,
     count_documents,
     term_frequencies,
 )
 from tests.arrays import as_uint64, ragged
-from tests.each import each_of
+from tests.each import INVERSE_FREQUENCIES, TERM_FREQUENCIES, each_of
 from tests.oracles import weighted as oracle
 
 ALL = list(product(TERM_FREQUENCIES, INVERSE_FREQUENCIES))
