@@ -89,6 +89,9 @@ def _encode(text: bytes, codec: str) -> bytes:
     """Encode UTF-8 text, restoring bytes from private characters."""
     if codec != "utf-8":
         return text.decode().encode(codec, "neardup.keep_byte")
+    # In most texts no character begins as private ones do.
+    if b"\xf4" not in text:
+        return text
     return _ENCODED_UNDECODABLE.sub(lambda found: bytes([ord(found[0].decode()) - _PRIVATE]), text)
 
 
@@ -308,7 +311,7 @@ class _Utf8Stream(io.RawIOBase):
         self._stream, self._last = stream, last
         self._is_utf8 = codec == "utf-8"
         self._decoder = codecs.getincrementaldecoder(codec)("neardup.keep_byte")
-        self._ready = memoryview(b"")
+        self._ready = b""
         self._is_done = False
         self.has_undecodable = False
         # Of the file after each block, because Arrow reads many blocks ahead.
@@ -318,21 +321,15 @@ class _Utf8Stream(io.RawIOBase):
         """Return True, as the stream can be read."""
         return True
 
-    def readinto(self, room: Any) -> int:
-        """Fill memory with the next bytes, and return their number."""
-        n_bytes = 0
-        while n_bytes < len(room) and (len(self._ready) or not self._is_done):
-            if not len(self._ready):
-                data = self._stream.read(len(room))
-                self._is_done = not data
-                last = self._last if self._is_done else b""
-                self._ready = memoryview(self._in_utf8(data) + last)
-            part = self._ready[: len(room) - n_bytes]
-            room[n_bytes : n_bytes + len(part)] = part
-            self._ready = self._ready[len(part) :]
-            n_bytes += len(part)
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, uncopied from a file in UTF-8."""
+        while not self._ready and not self._is_done:
+            data = self._stream.read(size)
+            self._is_done = not data
+            self._ready = self._in_utf8(data) + (self._last if self._is_done else b"")
+        part, self._ready = self._ready[:size], self._ready[size:]
         self.positions.append(self._stream.position)
-        return n_bytes
+        return part
 
     def _in_utf8(self, data: bytes) -> bytes:
         # The decoder holds back an incomplete character.
