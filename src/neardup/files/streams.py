@@ -320,6 +320,37 @@ def _open_raw(location: str) -> Any:
     return _open_url(location) if is_remote(location) else io.FileIO(_place_of(location), "rb")
 
 
+class _JoinedStreams(io.RawIOBase):
+    """Decompress xz or bz2 streams that follow each other.
+
+    Python's own readers take a damaged stream behind the first one for the end of the file.
+    """
+
+    def __init__(self, raw: Any, compression: str) -> None:
+        self._raw = raw
+        self._new = lzma.LZMADecompressor if compression == "xz" else bz2.BZ2Decompressor
+        self._codec: Any = self._new()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = b""
+        while not data:
+            piece = self._codec.unused_data
+            if self._codec.eof:
+                # Zeros may pad a stream.
+                while not (piece := piece.lstrip(b"\0")):
+                    if not (piece := self._raw.read(io.DEFAULT_BUFFER_SIZE)):
+                        return 0
+                self._codec = self._new()
+            elif self._codec.needs_input and not (piece := self._raw.read(io.DEFAULT_BUFFER_SIZE)):
+                raise EOFError
+            data = self._codec.decompress(piece, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
 def _decompressing(raw: Any, compression: str | None) -> Any:
     """Return a decompressing stream of an open file."""
     if compression is None:
@@ -327,10 +358,8 @@ def _decompressing(raw: Any, compression: str | None) -> Any:
     if compression == "gzip":
         # Arrow's refuses zeros after the end, as tapes and block devices leave them.
         return gzip.GzipFile(fileobj=raw)
-    if compression == "xz":
-        return lzma.LZMAFile(raw)
-    if compression == "bz2":
-        return bz2.BZ2File(raw)
+    if compression in ("xz", "bz2"):
+        return io.BufferedReader(_JoinedStreams(raw, compression))
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
 
 
