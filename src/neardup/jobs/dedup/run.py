@@ -212,9 +212,10 @@ def audit_contents(
     generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     stays = ~np.isin(documents, removals.documents)
-    keys = np.concatenate([keys_of(batch, batches.n_bands) for _, batch in batches])[documents].T
+    keys = [keys_of(batch, batches.n_bands) for _, batch in batches]
+    band_keys = np.concatenate([np.empty((0, batches.n_bands), np.uint64), *keys])[documents].T
     sets = contents.read_comparable(documents, plan.reading, runner)
-    return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
+    return audit_recall(drawn, sets, plan.measure, band_keys, stays, runner)
 
 
 def audit_recall(
