@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.aligner import make_alignment_plan, windows_for
+from neardup.passages.aligner import make_alignment_plan, window_length
 from neardup.passages.cutting import cut_similar as cut_tokens
 from neardup.passages.passage_lookup import LookUp
 from neardup.passages.search_plan import make_search_plan
@@ -84,7 +84,7 @@ def cut_similar(
 
     Others are numbered behind the texts.
     """
-    scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
+    scheme = make_passage_scheme(min_tokens=window_length(min_tokens), num_perm=num_perm)
     search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100))
     alignment = make_alignment_plan(search, min_tokens, gap=0)
     lists, n_others = make_lists([*(others or []), *texts]), len(others or [])

@@ -16,7 +16,7 @@ from benchmarks.papers.monoactive.monoall import (
     seeds_of,
     visit_keys,
 )
-from neardup.passages.windows import count_windows, make_passage_scheme
+from neardup.passages.windows import make_passage_scheme, window_lister
 from tests.oracles import windows as oracle
 
 # What only developers use, and each of it is compiled first.
@@ -53,7 +53,7 @@ def test_allalign__is_a_partition_by_min_hashes(tokens, seed):
 def test_monoall__has_as_many_windows_and_visits_all_keys(tokens):
     values = np.array(tokens, np.uint64)
     texts = one_text(values)
-    _, list_windows = count_windows(
+    list_windows = window_lister(
         one_list(values), make_passage_scheme(min_tokens=1, tf="raw"), None
     )
     frequencies = Counter(tokens).values()
@@ -89,7 +89,7 @@ def test_expected_active_keys__by_the_formulas():
 def test_windows__of_one_word_are_as_many_as_the_lower_bound():
     """Sub-texts of x copies, x active, cannot share a window: so many are needed, and no more."""
     values = np.zeros(300, np.uint64)
-    _, list_windows = count_windows(
+    list_windows = window_lister(
         one_list(values), make_passage_scheme(min_tokens=1, tf="raw"), None
     )
     for seed in SEEDS:

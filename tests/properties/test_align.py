@@ -18,7 +18,7 @@ from neardup.passages.aligner import (
     certain_length,
     make_alignment_plan,
     one_per_stretch,
-    windows_for,
+    window_length,
 )
 from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import make_passage_scheme
@@ -134,7 +134,7 @@ def test_align__similarity_is_true_and_reached(seed, threshold, ngram):
 @given(seed=st.integers(0, 2**32), before=st.integers(0, 40), after=st.integers(0, 40))
 def test_align__certain_length_is_found_whole(seed, before, after):
     rng = random.Random(seed)
-    scheme = make_passage_scheme(min_tokens=windows_for(MIN_TOKENS))
+    scheme = make_passage_scheme(min_tokens=window_length(MIN_TOKENS))
     one = exact_fraction("threshold", "1")
     plan = make_alignment_plan(make_search_plan(scheme, one, one), MIN_TOKENS)
     assert certain_length(plan) <= MIN_TOKENS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.options.presets import passages_for
-from neardup.passages.aligner import windows_for
+from neardup.passages.aligner import window_length
 from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.examples import examples
@@ -42,7 +42,7 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, preset, how)
                 **how,
             ),
         )
-    length = windows_for(min_tokens)
+    length = window_length(min_tokens)
     plan = alignment.Plan(
         *(min_tokens, length, Fraction(threshold)),
         gap=passages_for(preset).gap,

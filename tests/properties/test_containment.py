@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.aligner import windows_for
+from neardup.passages.aligner import window_length
 from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.each import each_of
@@ -79,7 +79,7 @@ def test_align__shares_as_reported(queries, documents, threshold, times, recall)
             )
             shared, own, longer = shared_and_own(query, start, stop, document, first, last)
             gap = query[one["query_end"] : other["query_start"]]
-            is_near = len(gap.split()) <= windows_for(4)
+            is_near = len(gap.split()) <= window_length(4)
             assert not (is_near and shared >= Fraction(threshold) * own and longer <= times * own)
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.passages.aligner import windows_for
+from neardup.passages.aligner import window_length
 from tests.calls import grouped
 from tests.cutting import collections, cut, cut_similar, dense_case, make_text, without
 from tests.each import each_of
@@ -33,7 +33,7 @@ def plan_of(min_tokens, threshold, num_perm=16):
     """How brute force finds what two token lists share."""
     least = Fraction(threshold)
     hits = least_hits(num_perm, least, Fraction(99, 100)) if num_perm else 0
-    return alignment.Plan(min_tokens, windows_for(min_tokens), least, num_perm, hits)
+    return alignment.Plan(min_tokens, window_length(min_tokens), least, num_perm, hits)
 
 
 def rows_by_oracle(documents, others, plan, min_documents, most_back=20):

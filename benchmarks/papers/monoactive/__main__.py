@@ -34,9 +34,9 @@ from neardup.passages.search_plan import least_hits
 from neardup.passages.windows import (
     WindowLists,
     _by_key,
-    count_windows,
     gather_queries,
     make_passage_scheme,
+    window_lister,
 )
 from neardup.tables import TokenLists
 
@@ -100,7 +100,7 @@ def grouped_texts() -> dict[int, list[Uint64s]]:
 def _windows(values: Uint64s, tf: TermFrequency) -> Callable[[int], Any]:
     """Return the function that lists the windows of a text under a seed."""
     scheme = make_passage_scheme(min_tokens=1, tf=tf)
-    return count_windows(one_list(values), scheme, None)[1]
+    return window_lister(one_list(values), scheme, None)
 
 
 def _time(work: Callable[[int], int], seeds: Iterable[int]) -> tuple[float, float]:

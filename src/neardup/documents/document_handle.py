@@ -136,7 +136,7 @@ def _user_columns(
     return table
 
 
-# The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
+# The most documents in rows of the database, and their bytes: all are unpacked to open the index.
 MOST_PENDING = 256
 _MOST_BYTES_PENDING = 1 << 22
 
@@ -165,8 +165,8 @@ class Adding:
 
 # Merging segments, so that there are never many.
 
-# So many segments of a size become one of the next. Each document is written again as often as it
-# goes up; a look-up goes through one less at most for each size.
+# This many segments of one tier are merged into one of the next tier. So a document is rewritten
+# once per tier, and a lookup searches fewer segments than this per tier.
 FANOUT = 8
 _LEAST = 1024
 
@@ -224,7 +224,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         contents = index.contents
         if frequencies is not None:
             index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-            # No documents decide nothing.
+            # An addition without documents does not determine the frequencies.
             if frequencies.n_documents:
                 contents = store_frequencies(self.folder, contents, frequencies)
         start = len(contents.manifest.segments) if first is None else first
@@ -248,13 +248,14 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         if contents is not index.contents:
             self.database.commit(contents)
 
-    def put_away(
+    def commit_delta(
         self, index: OpenDocuments, delta: Delta, gone: Sequence[pa.Table], runner: Runner
     ) -> bool:
-        """Make documents durable, and return whether in a segment.
+        """Commit documents in memory, and return whether they became a segment.
 
-        Within a block of ``changing``; ``index`` may have lost some documents since. A few
-        documents go into the database. A segment is a file, and later merged with other segments.
+        Only within a block of ``changing``, with its index or that index without some documents. A
+        few documents go into rows of the database, more of them into the file of a segment, which
+        may have to be merged with others. ``gone`` are documents that were left out.
         """
         before = index.manifest.pending
         n, n_bytes = len(delta) + before.n_documents, delta.n_bytes + before.n_bytes
@@ -317,7 +318,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             wanted = wanted_ids([identifier])
             left = self.without(index, wanted, runner)
             contents, orphans = self._without_orphans(left.contents, wanted)
-            self.put_away(replace(left, contents=contents), delta, [], runner)
+            self.commit_delta(replace(left, contents=contents), delta, [], runner)
         n_removed, n = index.n_documents - left.n_documents, left.n_documents + 1
         seconds = time.perf_counter() - start
         return RemovalResult(n_removed, n, seconds, orphans=_without_digests(orphans))

@@ -67,10 +67,10 @@ class EntryLists:
         """Return distinct owners and documents with a common key, in order."""
         n_slots = len(slots.keys)
         if n_slots > len(self.is_checked):
-            # So many touch most pages, and would be looked up again for those that are unchecked.
+            # So many keys are in most pages: to check all pages now saves a second lookup.
             self._check(np.flatnonzero(~self.is_checked))
-        # Mostly few find anything. A key is in one or two pages; with less room many keys are gone
-        # through again and again.
+        # Few keys are found, mostly. Each one touches one page or two; with less room for unchecked
+        # pages the loop would repeat the lookup many times.
         found: Uint64s = np.empty(max(_ROOM, n_slots), np.uint64)
         unchecked: Int64s = np.empty(max(_ROOM, 2 * n_slots), np.int64)
         while True:
@@ -104,7 +104,7 @@ class EntryLists:
 
 
 def entries_of(keys: Uint64s, rows: Int64s) -> Uint64s:
-    """Return the entries of keys of 32 bits."""
+    """Return entries: a key in the upper 32 bits, its row in the lower ones."""
     return (keys << _32) | rows.astype(np.uint64)
 
 
@@ -280,7 +280,7 @@ class DocumentSegmentWriter:
             entries = segment.lists.read(number)
             own = numbers[(entries & _LOW32).astype(np.int64)]
             kept = own >= 0
-            # Rows keep their order, and entries theirs.
+            # Rows keep their order, so that sorted entries stay sorted.
             self._add_entries(number, (entries[kept] & ~_LOW32) | own[kept].astype(np.uint64))
         if len(rows):
             self._id_types.append(segment.id_type)

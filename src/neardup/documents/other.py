@@ -36,7 +36,8 @@ def index_among(
 ) -> DocumentHandle | None:
     """Return the index of documents named as the other collection, or None.
 
-    With ``may_be_new``, a name of nothing is the name of a new index, unless it names documents.
+    With ``may_be_new``, a path that does not exist names a new index. A URL, a pattern or a file
+    name of a known format does not.
     """
     handle = _handle_among(against, tokenizer)
     if handle is None and may_be_new:

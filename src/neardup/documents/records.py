@@ -72,7 +72,7 @@ def as_one_text(text: str) -> Texts:
     except UnicodeEncodeError as error:
         message = f"a text must be a string of valid characters: {error}"
         raise InvalidInputError(message) from None
-    # Not an empty buffer, which may lie nowhere.
+    # An empty buffer may have no address.
     return Texts(np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)], np.int64))
 
 

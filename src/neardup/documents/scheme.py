@@ -134,9 +134,7 @@ def restore_document_scheme(
     return scheme
 
 
-# Options of a job held to what an index was made with.
-
-# Options that an index has decided.
+# Options whose values an index has decided.
 _DECIDED = [
     name
     for name in DocumentSchemeOptions.known
@@ -159,12 +157,12 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         # A flag that is not set is not given.
         if value is None or value is DocumentSchemeOptions.known[name].default is False:
             continue
-        has = made_with.get(name)
+        own = made_with.get(name)
         if name == "recall":
             value = exact_fraction(name, value)
-        if value != has:
+        if value != own:
             message = (
-                f"the index was made with {name} {_spelled(has)}, got {_spelled(value)}; leave out "
+                f"the index was made with {name} {_spelled(own)}, got {_spelled(value)}; leave out "
                 f"{name}, or build another index"
             )
             raise InvalidParameterError(message, name, "against")

@@ -164,7 +164,7 @@ class IndexHandle(ABC, Generic[V]):
         The block writes new segments and commits to ``database``. Files of uncommitted segments are
         removed, unless a commit was tried: after a crash, either state may be the current one.
         """
-        # An error of what is there comes before the one of the lock.
+        # An index of another kind is the more important error than a locked index.
         check_kind(self.folder, self.database.read().manifest, self.kind)
         try:
             with self.database.writing(self.timeout):
@@ -177,7 +177,7 @@ class IndexHandle(ABC, Generic[V]):
                             self.database.remove_orphans(before.manifest)
                     raise
         finally:
-            # With the lock, so that a thread that looked at the state before cannot be late.
+            # A reader that is opening the former state has the lock: it must not store it later.
             with self._lock:
                 self._seen = None
 

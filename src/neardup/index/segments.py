@@ -116,6 +116,7 @@ class CheckedArray:
         is_filled = starts < stops
         first = (self._first + starts[is_filled] * self._size) >> self._bits
         last = (self._first + stops[is_filled] * self._size - 1) >> self._bits
+        # All first pages at once, then all second pages, and so on.
         for distance in range(int((last - first).max(initial=-1)) + 1):
             pages = np.minimum(first + distance, last)
             if not self._segment.is_checked[pages].all():
@@ -319,7 +320,7 @@ class SegmentWriter:
                 arrays[name] = dtype, (n_bytes.get(name, 0) // size, *columns), start
             self._align()
             data_bytes = self._n_written
-            self._flush(self._page_bytes)
+            self._flush(is_last=True)
             ids = next(key for key, kind in _ID_TYPES.items() if kind == id_type)
             header = {"page": self._page_bytes, "ids": ids, "arrays": arrays}
             spelled = json.dumps(header).encode()
@@ -361,12 +362,12 @@ class SegmentWriter:
         self._buffer += data
         self._n_written += memoryview(data).nbytes
         if len(self._buffer) >= _AT_ONCE:
-            self._flush(0)
+            self._flush()
 
-    def _flush(self, rest: int) -> None:
-        """Write all whole pages, and any rest if requested."""
+    def _flush(self, *, is_last: bool = False) -> None:
+        """Write all whole pages, and the last, shorter one at the end."""
         size = self._page_bytes
-        stop = len(self._buffer) if rest else len(self._buffer) // size * size
+        stop = len(self._buffer) if is_last else len(self._buffer) // size * size
         data = bytes(self._buffer[:stop])
         self._sums += (zlib.crc32(data[at : at + size]) for at in range(0, stop, size))
         write_all(self._file.fileno(), data)

@@ -118,7 +118,7 @@ class NewDocuments:
         """Return their index with the weights for few documents."""
         if self.idf_of_few is None or index.n_documents >= _FEW:
             return index
-        return index.weighed_by(self.idf_of_few)
+        return index.with_idf(self.idf_of_few)
 
 
 Other = PassageHandle | NewDocuments

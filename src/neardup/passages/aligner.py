@@ -295,10 +295,13 @@ def certain_length(plan: AlignmentPlan) -> int:
 def make_window_scheme(min_tokens: int, *, ngram: int = 1, **options: Any) -> PassageScheme:
     """Make an index scheme with windows within passages of ``min_tokens``."""
     check_length(min_tokens, ngram)
-    length = windows_for(min_tokens - ngram + 1)
+    length = window_length(min_tokens - ngram + 1)
     return make_passage_scheme(min_tokens=length + ngram - 1, ngram=ngram, **options)
 
 
-def windows_for(min_tokens: int) -> int:
-    """Return the window length that passages of ``min_tokens`` contain."""
-    return max(int(Fraction(2, 3) * (min_tokens + 1)), 1)
+def window_length(min_tokens: int) -> int:
+    """Return the longest windows of which passages of ``min_tokens`` contain one.
+
+    Windows of length L begin every L / 2 tokens, so that L + L / 2 - 1 tokens contain one.
+    """
+    return max(2 * (min_tokens + 1) // 3, 1)

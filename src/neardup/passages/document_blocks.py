@@ -40,15 +40,16 @@ class IgnoredRuns:
 
     hashes: tuple[tuple[int, Uint64s], ...]
 
-    def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
+    def without_runs(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
         """Return texts without ignored runs, at their original positions."""
+        # The number of runs over a token is the sum of the changes up to it.
         changes = np.zeros(len(tokens.values) + 1, np.int64)
         for length, hashes in self.hashes:
             starts, found = _runs(tokens, length)
             places = np.searchsorted(hashes, found)
-            there = hashes[np.minimum(places, len(hashes) - 1)] == found
-            changes[starts[there]] += 1
-            changes[starts[there] + length] -= 1
+            is_ignored = hashes[np.minimum(places, len(hashes) - 1)] == found
+            changes[starts[is_ignored]] += 1
+            changes[starts[is_ignored] + length] -= 1
         kept = np.cumsum(changes[:-1]) == 0
         offsets = offsets_of(kept)[tokens.offsets]
         return (
@@ -239,7 +240,7 @@ def read_document_block(
     tokens, spans = _locate_tokens(texts, tokenizer)
     n_tokens = len(tokens.values)
     if options.ignored is not None:
-        tokens, spans = options.ignored.taken_out(tokens, spans)
+        tokens, spans = options.ignored.without_runs(tokens, spans)
     places = RowPlaces(((source.name, len(rows)),), rows.numbers)
     n_ignored = n_tokens - len(tokens.values)
     return DocumentBlock(

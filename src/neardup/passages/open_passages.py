@@ -104,39 +104,43 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             if self.frees_files:
                 segment.release()
 
-    def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
-        """Return an index without min-hashes, with other inverse document frequencies."""
-        scheme = self.scheme.weighed_by(idf)
+    def with_idf(self, idf: InverseFrequency) -> OpenPassages:
+        """Return the index with another inverse frequency of tokens.
+
+        Only for an index without min-hashes, which would be those of other weights.
+        """
+        scheme = self.scheme.with_idf(idf)
         searchers = tuple(
             SegmentSearcher(segment, scheme, self.frequencies) for segment in self.segments
         )
         return replace(self, scheme=scheme, searchers=searchers)
 
-    def leave(self, number: int) -> None:
-        """Free a segment's file memory, if ``frees_files`` is set."""
+    def release_file(self, number: int) -> None:
+        """Free the memory of a segment's file, if ``frees_files``."""
         if self.frees_files:
             self.segments[number].release()
 
-    def in_turns(
+    def groups_in_memory(
         self, first: int, n_threads: int, fits: Callable[[int], bool]
     ) -> Iterator[Sequence[int]]:
         """Yield groups of segment numbers that fit into memory together.
 
-        Data of the search stay for the next one if all fit; otherwise each group frees them.
+        Search data of the segments stay in memory if there is one group. Otherwise they are freed
+        after each group.
         """
-        turns: list[list[int]] = [[]]
+        groups: list[list[int]] = [[]]
         n_bytes = 0
         for number in range(first, len(self.segments)):
             needed = self.searchers[number].memory_bytes(n_threads)
-            if turns[-1] and not fits(n_bytes + needed):
-                turns.append([])
+            if groups[-1] and not fits(n_bytes + needed):
+                groups.append([])
                 n_bytes = 0
-            turns[-1].append(number)
+            groups[-1].append(number)
             n_bytes += needed
-        for turn in filter(None, turns):
-            yield turn
-            if len(turns) > 1:
-                for number in turn:
+        for group in filter(None, groups):
+            yield group
+            if len(groups) > 1:
+                for number in group:
                     self.searchers[number].forget()
                 # The C library would keep much of it, in fragments.
                 release_memory()

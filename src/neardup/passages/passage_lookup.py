@@ -41,7 +41,6 @@ from neardup.tables import (
     Uint64s,
     offsets_of,
 )
-from neardup.text.weighting import DocumentFrequencies
 
 # Queries per task.
 _CHUNK = 128
@@ -105,7 +104,7 @@ def find_passages(
     n_segments = len(index.segments) - first
     n_queries = max(sum(len(part.queries) for part in requests), 1)
     with waiting:
-        for segments in index.in_turns(first, runner.workers, fits):
+        for segments in index.groups_in_memory(first, runner.workers, fits):
             shares = [(number - first) / n_segments for number in (segments[0], segments[-1] + 1)]
             report_turn, n_done = report_part(report, *shares), 0
             for number, n_chunk, found in _find_chunks(index, segments, requests, plan, runner):
@@ -445,19 +444,6 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
-def _index_of(
-    block: DocumentBlock,
-    scheme: PassageScheme,
-    frequencies: DocumentFrequencies | None,
-    runner: Runner,
-) -> OpenPassages:
-    record = SegmentRecord("s0", len(block), block.n_tokens, 0, 0, 0)
-    segment = make_segment(block, scheme, frequencies, runner)
-    assert segment.windows
-    searcher = SegmentSearcher(segment, scheme, frequencies)
-    return combine(temporary_contents(scheme, [record]), scheme, frequencies, [searcher])
-
-
 def block_of_tokens(lists: TokenLists) -> DocumentBlock:
     """Return documents that consist of tokens only."""
     # Unwritten zeros take no memory.
@@ -494,7 +480,13 @@ class LookUp:
 
     def index(self, lists: TokenLists) -> OpenPassages:
         """Index lists of shingles in memory, in one segment."""
-        return _index_of(block_of_tokens(lists), self.scheme, None, self.runner)
+        scheme, block = self.scheme, block_of_tokens(lists)
+        segment = make_segment(block, scheme, None, self.runner)
+        # All threads make the windows now, not the first one that searches.
+        _ = segment.windows
+        record = SegmentRecord("s0", len(block), block.n_tokens, 0, 0, 0)
+        searcher = SegmentSearcher(segment, scheme, None)
+        return combine(temporary_contents(scheme, [record]), scheme, None, [searcher])
 
 
 class GrowingIndex:

@@ -56,6 +56,7 @@ class Placer:
             pc.match_substring_regex(pa.array([""]), marker)
             self._replaced("", "")
         except pa.ArrowInvalid as error:
+            # RE2 refuses the first group in a replacement if the expression has no group.
             reason = str(error)
             if "Invalid replacement" not in reason:
                 message = (
@@ -315,7 +316,7 @@ def _by_segment(
     for number in np.unique(numbers).tolist():
         rows = np.flatnonzero(numbers == number)
         yield index.segments[number], rows, documents[rows] - index.first_documents[number]
-        index.leave(number)
+        index.release_file(number)
 
 
 def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:

@@ -20,7 +20,7 @@ from neardup.kernels.arrays import Int, sealed
 from neardup.kernels.passage import segment_kernels
 from neardup.kernels.passage.segment_kernels import SegmentWindows
 from neardup.passages.document_blocks import DocumentBlock
-from neardup.passages.windows import NO_WINDOWS, PassageScheme, count_windows, number_tokens
+from neardup.passages.windows import NO_WINDOWS, PassageScheme, number_tokens, window_lister
 from neardup.runs.runner import Runner
 from neardup.tables import AnyArray, Int32s, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies
@@ -252,7 +252,7 @@ def _window_arrays(
     yield vars(NO_WINDOWS)
     key_starts = [0]
     if scheme.num_perm:
-        _, list_windows = count_windows(tokens, scheme, frequencies)
+        list_windows = window_lister(tokens, scheme, frequencies)
         for lists in runner.map(list_windows, [int(seed) for seed in scheme.seeds]):
             yield vars(lists)
             key_starts.append(key_starts[-1] + len(lists))

@@ -378,7 +378,7 @@ def _merge_buckets(buckets: Int64s) -> Int64s:
 
 
 def _usual_span(reaches: Int64s) -> int:
-    """Return the usual extent of passages in a bucket."""
+    """Return the least extent, of some quantiles, that few runs of buckets exceed."""
     few = len(reaches) // _FEW_OF + _FEW
     for share in (2, 4, 16, 64, 256, 1024, 4096):
         place = len(reaches) - 1 - len(reaches) // share

@@ -76,8 +76,8 @@ class PassageScheme:
         """A 64-bit seed per hash function."""
         return function_seeds(self.seed, self.num_perm)
 
-    def weighed_by(self, idf: InverseFrequency) -> PassageScheme:
-        """Return a scheme without hash functions, weighted by ``idf``."""
+    def with_idf(self, idf: InverseFrequency) -> PassageScheme:
+        """Return the scheme with another inverse frequency of tokens."""
         return replace(self, weighting=replace(self.weighting, idf=idf))
 
     def describe(self) -> dict[str, Any]:
@@ -248,17 +248,17 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
 # Token weights of texts under a scheme, and the resulting windows.
 
 
-def count_windows(
+def window_lister(
     token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
-) -> tuple[Occurrences, Callable[[int], WindowLists]]:
-    """Return grouped tokens, and a function that lists their windows."""
+) -> Callable[[int], WindowLists]:
+    """Return a function that lists the windows of texts under a seed."""
     texts = group_occurrences(token_lists)
     weighting = scheme.weighting
     if weighting.counts_only:
         most = 1 if weighting.tf == "binary" else ALL_COPIES
-        return texts, lambda seed: multiset_windows(texts, seed, scheme.least_shingles, most)
+        return lambda seed: multiset_windows(texts, seed, scheme.least_shingles, most)
     log_weights = text_log_weights(texts, scheme, frequencies)
-    return texts, lambda seed: weighted_windows(texts, log_weights, seed, scheme.least_shingles)
+    return lambda seed: weighted_windows(texts, log_weights, seed, scheme.least_shingles)
 
 
 def text_log_weights(

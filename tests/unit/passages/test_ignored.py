@@ -37,12 +37,12 @@ def expected(texts: list[list[int]], templates: list[list[int]], length: int) ->
 
 @examples(300)
 @given(texts=LISTS, templates=st.lists(LISTS, max_size=2), length=st.integers(1, 5))
-def test_taken_out__as_by_comparing_all(texts, templates, length):
+def test_without_runs__as_by_comparing_all(texts, templates, length):
     runs = runs_of(map(token_lists, templates), length)
     marks = expected(texts, [each for lists in templates for each in lists], length)
     tokens = token_lists(texts)
     places = np.arange(len(tokens.values))
-    left, spans = runs.taken_out(tokens, TokenSpans(3 * places, 3 * places + 2))
+    left, spans = runs.without_runs(tokens, TokenSpans(3 * places, 3 * places + 2))
     assert [
         left.values[start:stop].tolist()
         for start, stop in zip(left.offsets[:-1], left.offsets[1:], strict=True)

@@ -320,7 +320,7 @@ class DocumentIndex(Index[DocumentHandle]):
             if waiting is None:
                 return 0
             try:
-                has_segment = self._handle.put_away(*waiting[:3], runner)
+                has_segment = self._handle.commit_delta(*waiting[:3], runner)
             except BaseException:
                 # An interrupt may come when all is stored.
                 with suppress(NeardupError):
