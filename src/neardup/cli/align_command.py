@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli.call import Call, TableOutput, describe_recall, ending
+from neardup.cli.call import Call, TableOutput, describe_recall, footer
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.choices import Data
 from neardup.options.groups import AgainstDataOptions, CommandOptions, EngineOptions, TableOptions
@@ -98,7 +98,7 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
         lines.append(
             f"{counted(n_pairs, 'pair')} of documents {plural(n_pairs, 'shares', 'share')} text"
         )
-    output.print_result(result.summary, *lines, *ending(result.summary, output))
+    output.print_result(result.summary, *lines, *footer(result.summary, output))
 
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:

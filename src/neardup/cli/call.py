@@ -339,7 +339,7 @@ def _describe_preset(summary: Mapping[str, Any]) -> list[str]:
     return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
 
 
-def ending(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
+def footer(summary: Mapping[str, Any], output: _Output | None = None) -> list[str]:
     """Return the last lines of a report."""
     lines = [*_describe_preset(summary), *_describe_ids(summary), *_note_odd(summary)]
     lines += _note_left_out(summary, isinstance(output, FolderOutput))

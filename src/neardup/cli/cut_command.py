@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.call import Call, FolderOutput, describe_recall, ending
+from neardup.cli.call import Call, FolderOutput, describe_recall, footer
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.document_options import DropOptions
 from neardup.options.groups import (
@@ -70,18 +70,18 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
     plan = plan_cut(options, has_other=bool(given.against))
     if call.is_on_spark:
         call.check_spark()
-    goes_on = plan.alignment is None or call.is_on_spark
+    can_resume = plan.alignment is None or call.is_on_spark
     sources = call.sources(inputs, options)
     others = call.other_sources(options, options.tokenizer)
     output.check(sources, origins_of(others or ()))
     key = None
-    if goes_on:
+    if can_resume:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
     with call.working(output.place, key) as workspace, call.display:
         result = cut_sources(call.engine_within(workspace), sources, others, plan)
         output.write(result)
-    call.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
+    call.print_result(result.summary, *_report(result.summary), *footer(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any]) -> list[str]:
@@ -174,4 +174,4 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
     ]
     if n_missing := summary["missing_documents"]:
         lines.append(f"{counted(n_missing, 'named document')} not there")
-    call.print_result(summary, *lines, *ending(summary, output))
+    call.print_result(summary, *lines, *footer(summary, output))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli.call import Call, FolderOutput, describe_bands, describe_weights, ending
+from neardup.cli.call import Call, FolderOutput, describe_bands, describe_weights, footer
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.choices import DocumentMeasure, Number
 from neardup.options.document_options import DedupOptions
@@ -95,7 +95,7 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
             result = job.run(call.engine_within(workspace), other)
             output.write(result)
     lines = _report(result.summary, index=folder, is_new=is_new)
-    call.print_result(result.summary, *lines, *ending(result.summary, output))
+    call.print_result(result.summary, *lines, *footer(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any], *, index: Path | None, is_new: bool) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.call import Call, ending
+from neardup.cli.call import Call, footer
 from neardup.cli.command import ANY_INPUTS, INPUTS, argument, job_command
 from neardup.options.choices import (
     ColumnNames,
@@ -185,7 +185,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             # The folder is moved to its place.
             handle.database.close()
     summary = addition.summary | preset
-    lines = [f"{folder} is an empty index of {given.kind}", *ending(summary)]
+    lines = [f"{folder} is an empty index of {given.kind}", *footer(summary)]
     if inputs:
         lines = _report_addition(summary, folder)
     call.print_result(summary, *lines)
@@ -324,7 +324,7 @@ def _report_addition(summary: Mapping[str, Any], folder: Path) -> list[str]:
     ]
     if denied := summary.get("denied"):
         lines.append(f"{counted(len(denied), 'document')} left out, denied; --json lists them")
-    return [*lines, *ending(summary)]
+    return [*lines, *footer(summary)]
 
 
 for _command in (build, add, remove, compact, info):

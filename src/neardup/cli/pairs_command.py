@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.cli.call import Call, TableOutput, describe_bands, describe_weights, ending
+from neardup.cli.call import Call, TableOutput, describe_bands, describe_weights, footer
 from neardup.cli.command import INPUTS, job_command
 from neardup.options.document_options import PairOptions
 from neardup.options.groups import AgainstDataOptions, CommandOptions, EngineOptions, TableOptions
@@ -63,7 +63,7 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
         with call.display:
             result = job.run(call.engine_within(workspace))
         output.write(result)
-    output.print_result(result.summary, *_report(result.summary), *ending(result.summary, output))
+    output.print_result(result.summary, *_report(result.summary), *footer(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any]) -> list[str]:

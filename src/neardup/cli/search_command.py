@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.call import Call, TableOutput, describe_recall, ending
+from neardup.cli.call import Call, TableOutput, describe_recall, footer
 from neardup.cli.command import argument, job_command
 from neardup.options.choices import Number, PassagePresetName
 from neardup.options.document_options import DocumentSearchOptions
@@ -133,7 +133,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
                 f"a passage at the threshold is found{describe_recall(result.summary)}",
             ]
         output.write(result)
-    output.print_result(result.summary, *lines, *ending(result.summary, output))
+    output.print_result(result.summary, *lines, *footer(result.summary, output))
 
 
 def _for_queries(summary: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neardup.cli.call import Call, TableOutput, ending, hold
+from neardup.cli.call import Call, TableOutput, footer, hold
 from neardup.cli.command import INPUTS, TargetType, argument, job_command
 from neardup.options.document_options import EstimateOptions, SketchOptions
 from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
@@ -58,7 +58,7 @@ def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     call.print_result(
         {"path": str(output), "bytes": size, **summary},
         f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}",
-        *ending(summary),
+        *footer(summary),
         f"written to {output}, {size:,} bytes{each}",
     )
 
@@ -112,7 +112,7 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
             options = given.part(EstimateOptions)
             result = estimate_files(sketches, other, options, call.runner, budget)
         output.write(result)
-        lines = [*_report_estimates(result.summary), *ending(result.summary, output)]
+        lines = [*_report_estimates(result.summary), *footer(result.summary, output)]
         output.print_result(result.summary, *lines)
         return
     if other is not None:
@@ -129,7 +129,7 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
         f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
         f"{summary['threshold']:g}, {summary['single_documents']:,} of a single document, the "
         f"largest of {summary['largest_cluster']:,}",
-        *ending(summary, output),
+        *footer(summary, output),
     )
 
 

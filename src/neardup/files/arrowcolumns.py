@@ -38,7 +38,7 @@ from neardup.files.rows import (
 from neardup.files.streams import one_line, reading
 
 Misread = dict[int, list[tuple[str | None, str]]]
-"""Reasons why rows are bad, by their numbers: if a column is one of texts, or (None) always."""
+"""Reasons why rows are bad, by row number: if their column is one of texts, always if None."""
 
 
 def parse_arrow(
@@ -60,8 +60,9 @@ def parse_arrow(
     check_columns(columns, table.schema, path=path)
     table = with_columns(table, columns.names)
     reasons: dict[int, str] = {}
-    for index, number in enumerate(numbers.tolist()) if misread else ():
-        for column, reason in (misread or {}).get(number, ()):
+    misread = misread or {}
+    for index in np.flatnonzero(np.isin(numbers, [*misread])).tolist():
+        for column, reason in misread[int(numbers[index])]:
             if column is None or column in columns.texts:
                 reasons.setdefault(index, reason)
     texts = [_text(table, name, columns, path) for name in columns.texts]
@@ -86,7 +87,7 @@ def parse_arrow(
     problems = Problems(numbers, path, skip_bad)
     for index in sorted(reasons):
         problems.add(index, reasons[index])
-    return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
+    return problems.blank_bad_rows(ParsedRows(joined, ids, order_of(orders)))
 
 
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:
@@ -321,10 +322,11 @@ class TableBlock(RowBlock):
         if rows is None or rows.all():
             return self
         made = super().select(rows)
+        of_table = rows
         if self._rows is not None:
-            rows, chosen = self._rows.copy(), rows
-            rows[self._rows] = chosen
-        made._rows = rows  # noqa: SLF001 - of this class
+            of_table = self._rows.copy()
+            of_table[self._rows] = rows
+        made._rows = of_table  # noqa: SLF001 - of this class
         return made
 
     def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
@@ -427,7 +429,9 @@ def column_of(
         if isinstance(value, nested) and is_too_deep({name: value}):
             raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
     if not are_texts or types <= {str, type(None)}:
-        for kind in (None, pa.uint64()) if types <= {int, type(None)} else (None,):
+        # Arrow infers no type for whole numbers of 64 bits without a sign.
+        kinds = [None, pa.uint64()] if types <= {int, type(None)} else [None]
+        for kind in kinds:
             try:
                 column = pa.array(values, kind)
             except (pa.ArrowException, ValueError, TypeError, OverflowError):

@@ -74,15 +74,16 @@ class Cuts:
             return [holes]
         parts = []
         begin = np.zeros(len(self.changed), np.int64)
-        is_open = np.ones(len(holes), np.bool_)
+        # A hole is filled in the first text that it touches.
+        is_unfilled = np.ones(len(holes), np.bool_)
         for text in texts:
             length = pc.utf8_length(text).fill_null(0).to_numpy()
             starts = np.maximum(holes.starts - begin[holes.strings], 0)
             stops = np.minimum(holes.stops - begin[holes.strings], length[holes.strings])
-            there = starts < stops
-            strings = holes.strings[there]
-            parts.append(Holes(strings, starts[there], stops[there], is_open[there]))
-            is_open &= ~there
+            has_part = starts < stops
+            strings, is_filled = holes.strings[has_part], is_unfilled[has_part]
+            parts.append(Holes(strings, starts[has_part], stops[has_part], is_filled))
+            is_unfilled &= ~has_part
             begin = begin + length + len(SEPARATOR)
         return parts
 

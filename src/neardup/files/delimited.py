@@ -201,10 +201,15 @@ class DelimitedSource(Source):
                 size *= 4
 
     def _blocks_of(self, size: int, n_done: int) -> Iterator[_DelimitedBlock]:
-        """Read blocks of ``size`` bytes, skipping rows read before."""
+        """Read blocks of ``size`` bytes, skipping rows read before.
+
+        Misfits are rows with another number of fields than the header. Arrow leaves them out and
+        calls ``note_misfit`` instead. A misfit is appended to the file: if it is missing at the
+        end, it is in quotes that are not closed.
+        """
         misfits: dict[int, tuple[int, str]] = {}
 
-        def note(row: Any) -> str:
+        def note_misfit(row: Any) -> str:
             misfits[row.number] = row.actual_columns, row.text
             return "skip"
 
@@ -213,9 +218,8 @@ class DelimitedSource(Source):
             return
         with self.open() as stream:
             stream.read(len(header.data))
-            # A row of one field more than there are, which is no row of its own in open quotes.
-            last = header.delimiter * len(header.columns)
-            utf8 = _Utf8Stream(stream, header.codec, f"\n{last}\n".encode())
+            appended = header.delimiter * len(header.columns)
+            utf8 = _Utf8Stream(stream, header.codec, f"\n{appended}\n".encode())
             # Two columns may have the same name, so Arrow gets their places instead.
             places = [str(place) for place in range(len(header.columns))]
             kinds = dict.fromkeys(places, pa.string())
@@ -223,26 +227,30 @@ class DelimitedSource(Source):
                 utf8,
                 pacsv.ReadOptions(use_threads=False, block_size=size, column_names=places),
                 pacsv.ParseOptions(
-                    delimiter=header.delimiter, newlines_in_values=True, invalid_row_handler=note
+                    delimiter=header.delimiter,
+                    newlines_in_values=True,
+                    invalid_row_handler=note_misfit,
                 ),
                 pacsv.ConvertOptions(
                     check_utf8=False, strings_can_be_null=False, column_types=kinds
                 ),
             )
-            nothing = pa.record_batch([pa.array([], pa.string())] * len(places), names=places)
+            # There may be misfits after the last batch of rows.
+            at_end = pa.record_batch([pa.array([], pa.string())] * len(places), names=places)
             number, n_empty = 0, 0
-            # After the last rows there may be misfits.
-            for n_blocks, batch in enumerate(itertools.chain(reader, [nothing]), 1):
+            for n_blocks, batch in enumerate(itertools.chain(reader, [at_end]), 1):
                 numbers = _numbers_behind(number, len(batch), misfits)
                 number = int(numbers[-1]) if len(numbers) else number
-                is_end = batch is nothing
-                if is_end and misfits.pop(end := max(misfits, default=0), (0, ""))[1] != last:
-                    message = (
-                        "a quote that opens in this row is not closed before the end of the file; "
-                        "close it, or double it inside a field"
-                    )
-                    raise InvalidInputError(message, path=self.location, row=max(end, number))
-                before = [n for n in sorted(misfits) if n < number or is_end]
+                if batch is at_end:
+                    last = max(misfits, default=0)
+                    _, text = misfits.pop(last, (0, ""))
+                    if text != appended:
+                        message = (
+                            "a quote that opens in this row is not closed before the end of the "
+                            "file; close it, or double it inside a field"
+                        )
+                        raise InvalidInputError(message, path=self.location, row=max(last, number))
+                before = [n for n in sorted(misfits) if n < number or batch is at_end]
                 own = {n: misfits.pop(n) for n in before}
                 is_empty, is_new = _are_empty(batch), numbers > n_done
                 n_empty += int((is_empty & is_new).sum())

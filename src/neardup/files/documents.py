@@ -201,16 +201,21 @@ _log = getLogger(__name__)
 
 
 def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
-    """Return an error with its path and any bad-row remedy."""
-    if error.path is None and error.row is None and source.origin is not None:
-        return InvalidInputError(error.reason_in_both, path=source.origin)
+    """Add the path of a source to an error, or the remedy of skipping bad rows."""
     reason = error.reason_in_both
-    is_of_value = reason.removeprefix("row 1: ").startswith("column") and "(--" not in reason
-    # Where the first row is bad all may be, by a wrong column or format.
-    if not error.is_bad_row or not error.row or (error.row == 1 and not is_of_value):
+    if error.path is None and error.row is None and source.origin is not None:
+        return InvalidInputError(reason, path=source.origin)
+    if not error.is_bad_row or not error.row:
         return error
-    other = "name another column, or " if error.row == 1 else ""
-    message = f"{reason}; {other}skip bad rows with on_error='skip' (--on-error skip)"
+    remedy = "skip bad rows with on_error='skip' (--on-error skip)"
+    if error.row == 1:
+        # If the first row is bad, all rows may be, because of a wrong column or format. The remedy
+        # is wrong then, unless the reason is a value in a column, and names no option itself.
+        is_about_value = reason.removeprefix("row 1: ").startswith("column")
+        if not is_about_value or "(--" in reason:
+            return error
+        remedy = f"name another column, or {remedy}"
+    message = f"{reason}; {remedy}"
     return InvalidInputError(message, path=error.path, row=error.row, is_bad_row=True)
 
 

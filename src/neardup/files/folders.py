@@ -182,7 +182,7 @@ class _FolderBlock(RowBlock):
             message = f"its files have more than {MAX_ROW_BYTES >> 20} MB of text; leave some out"
             problems.add(0, message)
         if problems.bad.any():
-            return problems.with_bad_rows(ParsedRows(pa.array([], pa.large_string())))
+            return problems.insert_bad_rows(ParsedRows(pa.array([], pa.large_string())))
         texts = [row.text[0].as_py() for row in rows]
         starts = accumulate((len(text) + len(SEPARATOR) for text in texts[:-1]), initial=0)
         files = [

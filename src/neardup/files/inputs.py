@@ -157,24 +157,24 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
         raise InvalidInputError(message)
-    by_place: dict[str, NamedFile] = {}
+    by_path: dict[str, NamedFile] = {}
     others: dict[str, str] = {}
     opened: dict[str, tuple[list[Copied], list[str]]] = {}
     for path in paths:
         found, rest = ([path], []) if path == STANDARD_INPUT else _files_of(path, options, opened)
         for location in found:
             _check_name(location)
-            by_place.setdefault(_place_of(location), NamedFile(location, path))
-        others |= {_place_of(location): path_of(location) for location in rest}
-    not_read = [others[place] for place in others.keys() - by_place.keys()]
-    files = [file for file in by_place.values() if file.location != STANDARD_INPUT]
+            by_path.setdefault(_real_path(location), NamedFile(location, path))
+        others |= {_real_path(location): path_of(location) for location in rest}
+    not_read = [others[path] for path in others.keys() - by_path.keys()]
+    files = [file for file in by_path.values() if file.location != STANDARD_INPUT]
     folders = document_folders(files, options) if options.document == "folder" else {}
     shared = _common([_root(file, folders.get(file.location)) for file in files])
     sources = {
         file: _copied_standard_input(options)
         if file.location == STANDARD_INPUT
         else file_source(file.location, "/".join(file.parts[shared:]), options)
-        for file in by_place.values()
+        for file in by_path.values()
     }
     joined = list(sources.values())
     if options.document == "folder":
@@ -196,8 +196,8 @@ def _is_binary(source: Source) -> bool:
     return isinstance(source, TextFileSource) and source.is_binary
 
 
-def _place_of(location: str) -> str:
-    """Return one path for all names of a file."""
+def _real_path(location: str) -> str:
+    """Return one path for all names of a file, or its URL."""
     return location if is_url(location) else os.path.realpath(location)
 
 

@@ -265,9 +265,10 @@ def objects_to_table(raw: RawRows, *, path: str, names: Sequence[str] | None = N
             except InvalidInputError as error:
                 row = (error.row or 1) - 1
                 raise bad_row(row, error.reason_in_both, is_bad_row=False) from None
-            reasons = {row: why for row, found in misread.items() for key, why in found if not key}
-            for row, reason in reasons.items():
-                raise bad_row(row - 1, reason)
+            for row, found in misread.items():
+                for column, reason in found:
+                    if column is None:
+                        raise bad_row(row - 1, reason)
     return pa.table(columns)
 
 
@@ -297,7 +298,7 @@ def parse_objects(
     problems = Problems(raw.numbers, path, skip_bad)
     for index in sorted(reasons):
         problems.add(index, reasons[index])
-    return problems.without_bad_rows(rows)
+    return problems.blank_bad_rows(rows)
 
 
 def _are_usable(values: JsonValues, columns: ColumnNames) -> Mask:

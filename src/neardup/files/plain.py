@@ -171,7 +171,7 @@ class _TextBlock(_OneColumnBlock):
             raw = raw.select(~problems.bad)
         texts = self._texts(raw)
         rows = self._parse_texts(texts, raw.numbers, columns, skip_bad=skip_bad, is_decoded=False)
-        return problems.with_bad_rows(rows)
+        return problems.insert_bad_rows(rows)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         """Cut spans; in lines, line ends in the replacement become spaces."""
@@ -354,4 +354,4 @@ class _ExtractedBlock(_OneColumnBlock):
         texts = extract_texts(rows, self._extract, problems, kept=self._kept, block=self.path)
         numbers = raw.numbers[~problems.bad]
         parsed = self._parse_texts(texts, numbers, columns, skip_bad=skip_bad, is_decoded=True)
-        return problems.with_bad_rows(parsed)
+        return problems.insert_bad_rows(parsed)

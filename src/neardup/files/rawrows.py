@@ -282,7 +282,7 @@ class RawBlock(RowBlock):
     def _read_columns(self, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Parse the named columns, with undecodable rows as bad rows."""
         raw, problems = self._decoded(self.raw, skip_bad=skip_bad)
-        return problems.with_bad_rows(self._parse(raw, columns, skip_bad=skip_bad))
+        return problems.insert_bad_rows(self._parse(raw, columns, skip_bad=skip_bad))
 
     def _read_table(self, names: Sequence[str] | None) -> pa.Table:
         """Return the existing columns of some names, None for all."""
@@ -337,8 +337,8 @@ class RawSource(Source):
         self.size = file_size(location)
         self._encoding = encoding
         self.block_bytes = block_bytes
-        # Of a local file, when it was read to its end; and, of adjacent rows, the ends in each
-        # piece, which later passes need not find again.
+        # Size and time of a local file that was read to its end. If all its rows are adjacent, also
+        # their ends in each piece, which later passes need not find again.
         self._version: tuple[int, int] | None = None
         self._ends: list[Uint32s] | None = None
 
@@ -425,10 +425,8 @@ class RawSource(Source):
     def _check_length(self, n_bytes: int, number: int) -> None:
         """Raise if so many bytes belong to one row."""
         if n_bytes > MAX_ROW_BYTES:
-            message = (
-                f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the format that its "
-                "name tells?"
-            )
+            limit = f"{MAX_ROW_BYTES >> 20} MB"
+            message = f"a row longer than {limit}; check that the file has the expected format"
             raise InvalidInputError(message, path=self.location, row=number)
 
     def output(self, folder: Destination) -> OutputStream:

@@ -151,13 +151,13 @@ class Problems:
             self.bad[index] = True
             self._skipped.append((number, in_python(reason)))
 
-    def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
-        """Insert nulls for bad rows missing in ``rows``, listing them."""
+    def insert_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Return all rows with nulls for the bad rows, which ``rows`` lacks."""
         places = pa.array(np.cumsum(~self.bad) - 1, mask=self.bad)
         return self._listed(rows, lambda array: array.take(places))
 
-    def without_bad_rows(self, rows: ParsedRows) -> ParsedRows:
-        """Make the bad rows null and list them."""
+    def blank_bad_rows(self, rows: ParsedRows) -> ParsedRows:
+        """Return all rows with nulls for the bad rows, which ``rows`` has."""
         bad = pa.array(self.bad)
         return self._listed(rows, lambda each: pc.if_else(bad, pa.scalar(None, each.type), each))
 

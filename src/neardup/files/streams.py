@@ -157,7 +157,7 @@ class Copied(str):
         return Copied, (str(self), self.copy, self.archive)
 
 
-def _place_of(location: str) -> str:
+def _as_local(location: str) -> str:
     """Return the local path of a location."""
     return str(location.copy) if isinstance(location, Copied) else location
 
@@ -317,7 +317,7 @@ def file_has_changed(name: str) -> ReadError:
 
 def _open_raw(location: str) -> Any:
     """Open the bytes as they are stored."""
-    return _open_url(location) if is_remote(location) else io.FileIO(_place_of(location), "rb")
+    return _open_url(location) if is_remote(location) else io.FileIO(_as_local(location), "rb")
 
 
 class _JoinedStreams(io.RawIOBase):
@@ -366,13 +366,13 @@ def _decompressing(raw: Any, compression: str | None) -> Any:
 def open_random(location: str) -> Any:
     """Open an uncompressed file or URL for Parquet's random access."""
     with reading(location):
-        return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
+        return _open_url(location) if is_remote(location) else pa.OSFile(_as_local(location), "rb")
 
 
 def open_seekable(location: str) -> Any:
     """Open an uncompressed file or URL as seekable for ``zipfile``."""
     with reading(location):
-        return _open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
+        return _open_url(location) if is_remote(location) else Path(_as_local(location)).open("rb")
 
 
 def file_size(location: str) -> int | None:
@@ -380,7 +380,7 @@ def file_size(location: str) -> int | None:
     if is_remote(location):
         return None
     with reading(location):
-        return Path(_place_of(location)).stat().st_size
+        return Path(_as_local(location)).stat().st_size
 
 
 def state_of_url(location: str) -> str:

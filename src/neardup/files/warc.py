@@ -250,7 +250,7 @@ class _WarcBlock(RawBlock):
         values = [page.values for page, is_good in zip(pages, good, strict=True) if is_good]
         table = _columns_of(values, columns.names, texts)
         rows = parse_arrow(table, raw.numbers[good], columns, path=self.path, skip_bad=skip_bad)
-        return problems.with_bad_rows(rows)
+        return problems.insert_bad_rows(rows)
 
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         """Return some columns, extracting texts only if requested."""

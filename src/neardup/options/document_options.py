@@ -51,9 +51,8 @@ class DocumentPresetOptions(PresetOptions):
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return preset options, with a Jaccard threshold if it applies."""
         row = dict(preset.documents or {})
-        names = ("measure", "max_distance")
-        measure, *others = (given.get(name) for name in names)
-        if measure not in (None, "jaccard") or any(other is not None for other in others):
+        is_jaccard = given.get("measure") in (None, "jaccard")
+        if not is_jaccard or given.get("max_distance") is not None:
             row.pop("threshold", None)
         # Exact joins, the default for pairs, use no hash functions.
         method = cls.known.get("method")
@@ -185,12 +184,12 @@ class PairOptions(
     @property
     def may_look_up(self) -> bool:
         """Return whether looking up an index suffices for these options."""
-        needs_all = (
-            *(self.top, self.max_distance, self.blocking, self.columns),
-            self.one_to_one or None,
-            self.measure in ("edit", "overlap") or None,
-        )
-        return self.method == "minhash" or (self.method is None and set(needs_all) == {None})
+        if self.method is not None:
+            return self.method == "minhash"
+        # Lookups cannot do these.
+        options = self.top, self.max_distance, self.blocking, self.columns
+        needs_join = self.one_to_one or self.measure in ("edit", "overlap")
+        return not needs_join and all(option is None for option in options)
 
 
 def _names(named: ColumnNames | None) -> tuple[str, ...]:

@@ -175,8 +175,8 @@ class Options:
 
     def __init__(self, **given: Any) -> None:
         # An option that is None counts as not given.
-        chosen = self.usual(given)
-        given |= {name: value for name, value in chosen.items() if given.get(name) is None}
+        implied = self.implied(given)
+        given |= {name: value for name, value in implied.items() if given.get(name) is None}
         for name, option in self.known.items():
             vars(self)[name] = option.checked(given.pop(name, option.default))
         if given:
@@ -185,8 +185,8 @@ class Options:
         self.check_together()
 
     @classmethod
-    def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return values in place of defaults for given options."""
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values that given options choose instead of defaults."""
         return {}
 
     def check_together(self) -> None:

@@ -47,16 +47,16 @@ class Preset(NamedTuple):
 
 NO_PRESET = PassagePreset()
 
-# Errors of a scanner leave more shingles of characters than of words as they were. Of five
-# characters one in three is left at an error in ten, and texts that have nothing to do with each
-# other have one in eight in common; of three that would be one in three.
+# Errors of a scanner spare more shingles of characters than of words. With one character in ten
+# wrong, a third of the shingles of five characters are left. Unrelated texts have an eighth of
+# these in common, but would have a third of the shingles of three characters.
 _SCANNED: Mapping[str, Any] = {"tokenizer": "characters", "casefold": True, "ngram": 5}
 _CODE: Mapping[str, Any] = {"tokenizer": "code", "ngram": 9}
 
 PRESETS: dict[str, Preset] = {
     "ocr": Preset(
         "scanned text with wrong characters",
-        # At that threshold more functions than are usual spare two of three comparisons.
+        # At this low threshold, more functions than usual save two of three comparisons.
         documents={**_SCANNED, "threshold": "0.35", "num_perm": 512},
         passages=PassagePreset(threshold="0.35", min_tokens=300, scheme=_SCANNED),
         cuts=True,
@@ -131,7 +131,7 @@ class PresetOptions(Options):
         raise NotImplementedError
 
     @classmethod
-    def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the options of the given preset, possibly none."""
         name = given.get("preset")
         if name is None:
@@ -142,7 +142,7 @@ class PresetOptions(Options):
 
     def describe_preset(self) -> dict[str, Any]:
         """Return the preset's options for a summary, possibly none."""
-        return describe_preset(self.preset, self.usual(vars(self)), vars(self))
+        return describe_preset(self.preset, self.implied(vars(self)), vars(self))
 
 
 def describe_preset(

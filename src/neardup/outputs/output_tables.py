@@ -99,9 +99,10 @@ def plan_table(target: Target, *, overwrite: bool) -> TableTarget:
 
 
 def _is_stream(target: Target) -> bool:
-    if is_standard_output(target) or isinstance(target, Url):
-        return not isinstance(target, Url)
-    return target.exists() and not (target.is_file() or target.is_dir())
+    if isinstance(target, Url):
+        return False
+    is_special = target.exists() and not (target.is_file() or target.is_dir())
+    return is_special or is_standard_output(target)
 
 
 def _format_of(target: Target) -> str:

@@ -39,7 +39,7 @@ def test_presets__are_options_of_the_job(job):
     kind = job.known["preset"].kind
     assert isinstance(kind, Choice)
     for name in kind.values:
-        row = job.usual({"preset": name})
+        row = job.implied({"preset": name})
         assert row
         assert job(preset=name) == job(**row, preset=name)
         for key, value in row.items():
@@ -50,7 +50,7 @@ def test_presets__are_options_of_the_job(job):
 def test_presets__what_is_given_wins(job):
     """Also where it is the default, and where it is None, which is the same as not to give it."""
     for name in job.known["preset"].kind.values:
-        row = job.usual({"preset": name})
+        row = job.implied({"preset": name})
         for key, value in row.items():
             other = {
                 "num_perm": 64,
