@@ -288,6 +288,20 @@ def test_dedup__file_name_not_unicode(fails):
     fails("dedup", ".", "-o", "out", error=error)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-o", "\udcff"),
+        ("-o", "out", "--where", "\udcff"),
+        ("-o", "out", "--text-column", "\udcff"),
+    ],
+)
+def test_dedup__argument_not_unicode(fails, write_file, arguments):
+    write_file("a.jsonl", GOOD)
+    error = "an argument is not valid UTF-8: \\xff; rename the file, or convert the text"
+    fails("dedup", "a.jsonl", *arguments, error=error)
+
+
 def test_dedup__converted_names_meet(fails, write_file):
     write_file("in/a.jsonl", GOOD)
     write_file("in/a.csv", b"text\nx\n")

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from neardup.errors import NeardupError, on_command_line
+from neardup.errors import InvalidParameterError, NeardupError, on_command_line
 from neardup.lazy import hide_pandas
 from neardup.runs.disk import GOES_ON, UNFINISHED
 from neardup.version import __version__
@@ -113,6 +113,8 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     UNFINISHED.set(None)
     try:
+        for argument in sys.argv[1:] if arguments is None else arguments:
+            _check_unicode(argument)
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
         message = _one_line(on_command_line(error.in_both))
@@ -144,6 +146,16 @@ def run(arguments: list[str] | None = None) -> int:
         discard_standard_output()
         return 0
     return result if isinstance(result, int) else 0
+
+
+def _check_unicode(argument: str) -> None:
+    """Raise for an argument with bytes that are not text."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(argument).decode("utf-8", "backslashreplace")
+        message = f"an argument is not valid UTF-8: {shown}; rename the file, or convert the text"
+        raise InvalidParameterError(message) from None
 
 
 def _way_on(message: str = "") -> str:
