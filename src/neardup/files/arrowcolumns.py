@@ -76,7 +76,7 @@ def parse_arrow(
         strings.append((columns.id, ids))
     strings += zip(columns.orders, orders, strict=True)
     for place, field in enumerate(table.schema):
-        if field.type in _BYTES and field.name not in columns.names:
+        if is_string(field.type) and field.name not in columns.names:
             strings.append((field.name, plain_array(table.column(place))))
     for array, reason in nulls:
         for index in np.flatnonzero(array.is_null()).tolist() if array.null_count else ():
@@ -148,21 +148,16 @@ def arrow_errors(path: str, kind: str) -> Iterator[None]:
 
 def _bytes_of(array: pa.Array) -> pa.Array:
     """Return strings as binary values, other arrays unchanged."""
-    kind = _BYTES.get(array.type)
-    if kind is None:
+    if not is_string(array.type):
         return array
+    kind = pa.binary() if pa.types.is_string(array.type) else pa.large_binary()
     return pa.Array.from_buffers(kind, len(array), array.buffers(), array.null_count, array.offset)
-
-
-_BYTES = {
-    pa.string(): pa.binary(),
-    pa.large_string(): pa.large_binary(),
-}
 
 
 def is_string(kind: pa.DataType) -> bool:
     """Return whether a type is a string, not a dictionary."""
-    return kind in _BYTES
+    # Extension types that users define have no hash, so this is no look-up.
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
@@ -313,7 +308,7 @@ class TableBlock(RowBlock):
             heads = {path[0] for path in paths if path is not None}
             fields = enumerate(table.schema)
             table = table.select(
-                [i for i, each in fields if each.name in heads or each.type in _BYTES]
+                [i for i, each in fields if each.name in heads or is_string(each.type)]
             )
         return filter_rows(table, self._rows)
 

@@ -125,7 +125,12 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     rows: Source
     if is_arrow(data):
         rows = arrow_source(data)
-    elif isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
+    elif (
+        isinstance(data, Mapping | bytes)
+        or not isinstance(data, Iterable)
+        # NumPy has iterable arrays without a dimension.
+        or getattr(data, "shape", None) == ()
+    ):
         message = (
             "expected a path, a list of strings or dictionaries, or an Arrow table, got "
             f"{type(data).__name__}"

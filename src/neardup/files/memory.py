@@ -199,7 +199,8 @@ def rows_source(items: list[Any]) -> MemorySource:
     fitting = {str, type(None), int, float, bool} if are_texts else {dict}
     is_fitting = set(map(type, items)) <= fitting
     for row, item in enumerate(items, 1) if not is_fitting else ():
-        is_good = item is None or np.isscalar(item) if are_texts else isinstance(item, dict)
+        is_text = item is None or isinstance(item, str) or np.isscalar(item)
+        is_good = is_text if are_texts else isinstance(item, dict)
         if not is_good or isinstance(item, bytes):
             expected = "only strings" if are_texts else "strings or dictionaries"
             message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"

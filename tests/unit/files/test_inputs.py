@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -306,7 +307,8 @@ def test_resolve_inputs__memory(data):
 
 
 @pytest.mark.parametrize(
-    "data", [5, b"text", None, {}, {"text": ["x"]}, pl.LazyFrame({"text": ["x"]})]
+    "data",
+    [5, b"text", None, {}, {"text": ["x"]}, pl.LazyFrame({"text": ["x"]}), np.array("text")],
 )
 def test_resolve_inputs__something_else(data):
     with pytest.raises(InvalidInputError, match=f" {type(data).__name__}$"):

@@ -40,6 +40,31 @@ def test_parse__extension_type():
     assert block.parse(ColumnNames()).text.to_pylist() == ["{}"]
 
 
+class Unhashable(pa.ExtensionType):
+    """A type as users define it, which Python cannot hash."""
+
+    def __init__(self):
+        super().__init__(pa.string(), "tests.unhashable")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+
+@pytest.mark.parametrize("name", ["text", "id", "other"])
+def test_parse__extension_type_without_a_hash(name):
+    array = pa.ExtensionArray.from_storage(Unhashable(), pa.array(["a"]))
+    [block] = MemorySource(pa.table({"text": ["a"], "id": ["a"]} | {name: array})).blocks()
+    rows = block.parse(ColumnNames(id="id"))
+    assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a"], ["a"])
+
+
+def test_rows_source__subclasses_of_strings():
+    kind = type("Text", (str,), {})
+    for items in ([kind("a"), "b"], [{"text": kind("a")}, {"text": "b"}]):
+        [block] = rows_source(items).blocks()
+        assert block.parse(ColumnNames()).text.to_pylist() == ["a", "b"]
+
+
 def test_rows_source__dictionaries_may_lack_keys():
     [block] = rows_source([{"text": "a"}, {"text": "b", "n": 1}]).blocks()
     assert block.to_table().to_pylist() == [{"text": "a", "n": None}, {"text": "b", "n": 1}]
