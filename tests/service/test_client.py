@@ -6,11 +6,14 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError, ServiceError
+from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
 from neardup.service.requests import read_tokens
+from tests.each import each_of
 from tests.service.conftest import PASSAGE, TOKEN
 
 
@@ -21,7 +24,9 @@ def test_connect__needs_a_name_where_there_are_several(shared):
         neardup.connect(shared.url, index="x")
 
 
-@pytest.mark.parametrize("url", ["", "127.0.0.1:8600", "ftp://a", "http://", "http://a:b", "//x"])
+@pytest.mark.parametrize(
+    "url", ["", "127.0.0.1:8600", "ftp://a", "http://", "http://a:b", "//x", None]
+)
 def test_connect__refuses_addresses(url):
     with pytest.raises((InvalidParameterError, ServiceError)) as caught:
         neardup.connect(url)
@@ -64,6 +69,8 @@ def test_token(start, token_file):
         assert caught.value.status == 401
     with pytest.raises(InvalidParameterError, match=r"^token"):
         neardup.connect(running.url, "a\nb")
+    with pytest.raises(InvalidParameterError, match=r"^token"):
+        neardup.connect(running.url, 3)
 
 
 def test_texts__are_no_names_of_files(shared, tmp_path, monkeypatch):
@@ -100,3 +107,36 @@ def test_timeout(start, monkeypatch):
     monkeypatch.setattr(served, "query", lambda *_, **__: time.sleep(1))
     with pytest.raises(ServiceError, match=r"0\.3 s"):
         remote.query("slow")
+
+
+@each_of(
+    ("call", "error"),
+    [
+        (lambda index: index.get("\ud800"), InvalidInputError),
+        (lambda index: index.documents(0, -1), InvalidParameterError),
+        (lambda index: index.documents(0, 1.5), InvalidParameterError),
+        (lambda index: index.add(None), InvalidParameterError),
+        (lambda index: index.search(None), InvalidInputError),
+        (lambda index: index.search({"id": "x", "text": "y"}), InvalidInputError),
+        (lambda index: index.search({"x"}), InvalidInputError),
+        (lambda index: index.search(pd.DataFrame({"text": ["x"]})), InvalidInputError),
+        (lambda index: index.align(3), InvalidInputError),
+    ],
+)
+def test_calls__wrong_values(shared, call, error):
+    with pytest.raises(error):
+        call(neardup.connect(shared.url, index="docs"))
+
+
+def test_calls__after_close(shared):
+    with neardup.connect(shared.url, index="docs") as index:
+        pass
+    with pytest.raises(ServiceError, match="closed"):
+        index.query("a text")
+
+
+def test_values__whole_numbers_of_numpy(start):
+    index = neardup.connect(start().url, index="docs")
+    index.insert(np.int64(5), "five words that are new", source=np.int64(3))
+    assert index.get(5) == {"id": "5", "text": "five words that are new", "source": 3}
+    assert len(index.query("five words that are new", limit=np.int64(1))) == 1

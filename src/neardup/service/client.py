@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import numbers
+import sys
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
@@ -20,7 +21,7 @@ from neardup import errors
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.index.open_index import CompactionResult, RemovalResult
 from neardup.options.choices import IndexKind
-from neardup.options.kinds import Seconds
+from neardup.options.kinds import Seconds, Whole
 from neardup.results import DocumentSearchResult, Match, Matches, PassageResult
 from neardup.stages.selection import as_list_of_ids
 
@@ -56,7 +57,9 @@ def connect(
     InvalidParameterError, ServiceError, MissingExtraError
         If there is no such index, the service does not answer, or httpx is not installed.
     """
-    if token is not None and not (token.isascii() and token.isprintable()):
+    if token is not None and not (
+        isinstance(token, str) and token.isascii() and token.isprintable()
+    ):
         message = "token must be printable ASCII, as it is in the file of tokens"
         raise InvalidParameterError(message)
     seconds = Seconds(0.001).checked("timeout", timeout)
@@ -115,8 +118,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         ``recall`` and ``with_text`` are for an index of passages,
         ``with_columns`` for an index of documents.
         """
-        texts = [queries] if isinstance(queries, str) else list(queries)
-        body = _given(queries=texts, threshold=threshold, recall=recall)
+        body = _given(queries=_texts(queries), threshold=threshold, recall=recall)
         return self._table("search", body | {"with_text": with_text, "with_columns": with_columns})
 
     def align(
@@ -128,7 +130,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
         with_text: bool = False,
     ) -> PassageResult:
         """Find passages shared with the index, as ``neardup.align`` does."""
-        texts = [documents] if isinstance(documents, str) else list(documents)
+        texts = _texts(documents)
         body = _given(documents=texts, threshold=threshold, min_tokens=min_tokens)
         return cast("PassageResult", self._table("align", body | {"with_text": with_text}))
 
@@ -144,7 +146,8 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order of their addition."""
-        return list(islice(self._walk(start, min(limit, _PAGE)), limit))
+        limit = Whole(0).checked("limit", limit)
+        return list(islice(self._walk(start, min(limit, _PAGE)), min(limit, sys.maxsize)))
 
     def insert(self, id: Id, text: str, **columns: Any) -> None:
         """Insert a document, durably."""
@@ -165,7 +168,7 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
 
     def add(self, documents: Iterable[Mapping[str, Any]]) -> RemoteAddition:
         """Add dictionaries with ``id``, ``text`` and columns, all or none."""
-        rows = list(documents)
+        rows = list(documents) if isinstance(documents, Iterable) else [documents]
         if not all(isinstance(row, Mapping) for row in rows):
             message = "documents must be a list of dictionaries with id and text"
             raise InvalidParameterError(message)
@@ -260,7 +263,7 @@ def _open(url: str, token: str | None, timeout: float) -> httpx.Client:
     try:
         if httpx.URL(url).scheme in ("http", "https") and httpx.URL(url).host:
             return httpx.Client(base_url=url, headers=headers, timeout=timeout)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, TypeError):
         pass
     message = f"url must be like http://127.0.0.1:8600, got {url!r}"
     raise InvalidParameterError(message)
@@ -272,8 +275,12 @@ def _send(
     import httpx
 
     headers = {"accept": media, "content-type": _JSON}
-    asked: dict[str, Any] = {"params": values} if method == "GET" else {"content": _json(values)}
+    # Checked for a GET, too, as httpx raises its own errors for half of a surrogate pair.
+    content = _json(values)
+    asked: dict[str, Any] = {"params": values} if method == "GET" else {"content": content}
     url = str(client.base_url).rstrip("/")
+    if client.is_closed:
+        raise ServiceError(f"the connection to {url} is closed; call neardup.connect again")
     try:
         answer = client.request(method, path, headers=headers, **asked)
         if answer.is_success and answer.headers.get("content-type") == media:
@@ -299,6 +306,18 @@ def _document(id: Id, text: str, columns: dict[str, Any]) -> dict[str, Any]:
     return {"id": id, "columns": columns, "text": text}
 
 
+def _texts(texts: Texts) -> list[str | Mapping[str, Any]]:
+    """Return one text, or several, as a list."""
+    if isinstance(texts, str):
+        return [texts]
+    # A list of a dictionary or a data frame would be names of columns.
+    is_table = isinstance(texts, Mapping | Set) or hasattr(texts, "columns")
+    if is_table or not isinstance(texts, Iterable):
+        message = f"expected a text, or a list of texts or dictionaries, got {type(texts).__name__}"
+        raise InvalidInputError(message)
+    return list(texts)
+
+
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -312,11 +331,11 @@ def _json(value: Any) -> bytes:
 
 
 def _plain(value: object) -> str | float:
-    """Return exact numbers as decimals, NumPy numbers as floats."""
+    """Return exact numbers as decimals, NumPy numbers as Python's."""
     if isinstance(value, Decimal | Fraction):
         numerator, denominator = value.as_integer_ratio()
         return str(Decimal(numerator) / Decimal(denominator))
     if isinstance(value, numbers.Real):
-        return float(value)
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
     message = f"a {type(value).__name__} has no form in JSON"
     raise TypeError(message)
