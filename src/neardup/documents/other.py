@@ -16,13 +16,12 @@ from neardup.files.inputs import Inputs
 from neardup.index.handle import IndexHandle
 from neardup.index.open_index import IndexSource
 from neardup.index.store import index_named, kind_of
+from neardup.options.choices import TokenizerChoice
 from neardup.runs.runner import Runner
-from neardup.text.tokenizers import TokenFunction, named_tokenizer
+from neardup.text.tokenizers import named_tokenizer
 
 
-def open_handle(
-    folder: Path, tokenizer: str | Path | TokenFunction | None = None
-) -> IndexHandle[Any]:
+def open_handle(folder: Path, tokenizer: TokenizerChoice | None = None) -> IndexHandle[Any]:
     """Return the handle of an index, of its stored kind."""
     if kind_of(folder) == "documents":
         return DocumentHandle(folder, tokenizer)
@@ -32,7 +31,7 @@ def open_handle(
 
 
 def index_among(
-    against: Any, tokenizer: str | Path | TokenFunction | None = None, *, may_be_new: bool = False
+    against: Any, tokenizer: TokenizerChoice | None = None, *, may_be_new: bool = False
 ) -> DocumentHandle | None:
     """Return the index of documents named as the other collection, or None.
 
@@ -52,9 +51,7 @@ def index_among(
     raise InvalidParameterError(message, "against")
 
 
-def _handle_among(
-    against: Any, tokenizer: str | Path | TokenFunction | None
-) -> IndexHandle[Any] | None:
+def _handle_among(against: Any, tokenizer: TokenizerChoice | None) -> IndexHandle[Any] | None:
     """Return the index named as the only other collection, or None.
 
     An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``, whose
@@ -97,7 +94,7 @@ def _names_nothing(name: Any) -> bool:
 def resolve_other(
     against: Any,
     resolve: Callable[[Any], Inputs],
-    tokenizer: str | Path | TokenFunction | None = None,
+    tokenizer: TokenizerChoice | None = None,
 ) -> Inputs:
     """Return the sources of another collection or an index.
 
@@ -111,7 +108,7 @@ def resolve_other(
 
 
 def own_tokenizer(
-    tokenizer: str | Path | TokenFunction | None,
-) -> str | Path | TokenFunction | None:
+    tokenizer: TokenizerChoice | None,
+) -> TokenizerChoice | None:
     """Return a tokenizer that indexes cannot name, else None."""
     return None if named_tokenizer(tokenizer) is not None else tokenizer

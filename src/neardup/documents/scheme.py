@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.index.open_index import check_restored, described_tokenizer
 from neardup.matching.buckets import Banding
-from neardup.matching.measures import Measure, Number, make_measure
+from neardup.matching.measures import Measure, make_measure
+from neardup.options.choices import Number, TokenizerChoice
 from neardup.options.document_options import DocumentSchemeOptions
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
-from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
 
 KIND: Final = "documents"
@@ -106,7 +105,7 @@ class DocumentScheme:
 
 
 def restore_document_scheme(
-    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
+    description: Mapping[str, Any], tokenizer: TokenizerChoice | None = None
 ) -> DocumentScheme:
     """Make the scheme from its ``describe`` values.
 

@@ -28,10 +28,9 @@ from neardup.index.open_index import (
 )
 from neardup.index.segments import Segment, SegmentWriter, check_all, check_size, open_segment
 from neardup.index.store import Contents, Database, SegmentRecord, check_kind
-from neardup.options.choices import IndexKind
+from neardup.options.choices import IndexKind, TokenizerChoice
 from neardup.options.option import no_effect
 from neardup.runs.runner import Runner
-from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies
 
 V = TypeVar("V", bound=OpenIndex[Any, Any])
@@ -54,7 +53,7 @@ class IndexHandle(ABC, Generic[V]):
     def __init__(
         self,
         folder: Path,
-        tokenizer: str | Path | TokenFunction | None = None,
+        tokenizer: TokenizerChoice | None = None,
         *,
         timeout: float = 0.0,
     ) -> None:

@@ -23,9 +23,10 @@ from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
 from neardup.files.writers import TableWriter
 from neardup.index.store import Contents, Manifest
+from neardup.options.choices import TokenizerChoice
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, offsets_of
-from neardup.text.tokenizers import TokenFunction, file_in_name
+from neardup.text.tokenizers import file_in_name
 
 S = TypeVar("S")
 _NO_ROWS: Int64s = np.empty(0, np.int64)
@@ -389,8 +390,8 @@ def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) ->
 
 
 def described_tokenizer(
-    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None
-) -> str | Path | TokenFunction:
+    description: Mapping[str, Any], tokenizer: TokenizerChoice | None
+) -> TokenizerChoice:
     """Return the given tokenizer, else the described one by name."""
     name = str(description.get("tokenizer"))
     file = file_in_name(name)

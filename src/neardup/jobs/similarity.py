@@ -21,7 +21,7 @@ from neardup.matching.measures import (
     similar_to_first,
     similarity_of_two,
 )
-from neardup.options.choices import Number, SimilarityMeasure
+from neardup.options.choices import Number, PairMeasure
 from neardup.options.document_options import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
@@ -138,13 +138,13 @@ _Scorer = _EditScorer | _SetScorer
 
 
 @lru_cache(64, typed=True)
-def _make_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
+def _make_scorer(measure: PairMeasure | None, text: TextOptions | None) -> _Scorer:
     """Make a scorer, with options checked once for many calls."""
     options = merge(SimilarityOptions, locals())
     return _EditScorer(options) if options.measure == "edit" else _SetScorer(options)
 
 
-def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
+def _scorer(measure: PairMeasure | None, text: TextOptions | None) -> _Scorer:
     try:
         return _make_scorer(measure, text)
     except TypeError:
@@ -153,7 +153,7 @@ def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Sco
 
 
 def similarity(
-    a: str, b: str, *, measure: SimilarityMeasure | None = None, text: TextOptions | None = None
+    a: str, b: str, *, measure: PairMeasure | None = None, text: TextOptions | None = None
 ) -> float:
     """Compare two texts by one measure, exactly.
 
@@ -209,7 +209,7 @@ def extract(
     *,
     limit: int = 5,
     threshold: Number | None = None,
-    measure: SimilarityMeasure | None = None,
+    measure: PairMeasure | None = None,
     text: TextOptions | None = None,
 ) -> list[Extracted]:
     """Find the texts most similar to a query, none missed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -23,6 +22,7 @@ from neardup.kernels.join import overlap
 from neardup.kernels.join.overlap import MeasuredSets
 from neardup.kernels.text import shingle_kernels
 from neardup.matching.join import Sets
+from neardup.options.choices import Number
 from neardup.options.kinds import as_fraction, exact_fraction
 from neardup.tables import (
     Floats,
@@ -34,9 +34,6 @@ from neardup.tables import (
     cut_runs,
     offsets_of,
 )
-
-# A number as users give it.
-Number = str | float | Decimal | Fraction
 
 # The lowest threshold: with 63 bits of sizes any two sets with a common element reach it.
 LEAST_SHARE = Fraction(1, 10**9)

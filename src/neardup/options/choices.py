@@ -34,9 +34,9 @@ ColumnNames = str | Sequence[str]
 TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
 """From a text to its tokens, in the order of the text.
 
-A token is a string, an integer, or a tuple with a position in characters. (start, stop) takes the
-text of that range. (token, start, stop) has another string or integer, such as a stem. neardup
-searches a string without a position after the previous token.
+A token is a string, an integer, or a tuple with a position in characters of the text that the
+function gets. (start, stop) takes the text of that range. (token, start, stop) has another string
+or integer, such as a stem. neardup searches a string without a position after the previous token.
 """
 TokenizerChoice = str | Path | TokenFunction
 
@@ -47,7 +47,6 @@ Progress = Callable[[str, int, int | None], None] | bool
 SetMeasure = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
 DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]
 PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
-SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["exact", "minhash"]
 PairMethod = Literal["exact", "minhash", "allpairs", "ppjoin", "ppjoin+"]

@@ -15,7 +15,6 @@ from neardup.options.choices import (
     Occurrences,
     PairMeasure,
     PairMethod,
-    SimilarityMeasure,
     SketchKindName,
     TokenizerChoice,
 )
@@ -259,8 +258,8 @@ class DropOptions(WhereOptions, ReadingOptions):
 class SimilarityOptions(WeightOptions, TokenOptions):
     """Options of the similarity of two texts."""
 
-    measure: SimilarityMeasure | None = option(
-        MEASURE, default=None, kind=Choice(SimilarityMeasure), usual="jaccard"
+    measure: PairMeasure | None = option(
+        MEASURE, default=None, kind=Choice(PairMeasure), usual="jaccard"
     )
     occurrences: Occurrences = "set"
     differs = but(

@@ -15,7 +15,6 @@ from neardup.index.open_index import RowPlaces
 from neardup.tables import (
     Bools,
     Int64s,
-    Texts,
     TokenLists,
     TokenSpans,
     Uint32s,
@@ -161,19 +160,10 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
     """Concatenate several blocks of documents."""
     if len(blocks) == 1:
         return blocks[0]
-    tokens = TokenLists(
-        np.concatenate([block.tokens.values for block in blocks]),
-        _join_offsets([block.tokens.offsets for block in blocks]),
-    )
-    spans = TokenSpans(
-        np.concatenate([block.spans.starts for block in blocks]),
-        np.concatenate([block.spans.stops for block in blocks]),
-    )
     return DocumentBlock(
         join_ids([block.ids for block in blocks]),
         pa.concat_arrays([block.texts for block in blocks]),
-        tokens,
-        spans,
+        *_join_tokens([(block.tokens, block.spans) for block in blocks]),
         [row for block in blocks for row in block.skipped],
         RowPlaces(
             tuple(source for block in blocks for source in block.places.sources),
@@ -237,7 +227,8 @@ def read_document_block(
     """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
     texts = tokenizer.texts_in_index(rows.texts, rows.ids, block.language)
-    tokens, spans = _locate_tokens(texts, tokenizer)
+    slices = texts.slices(_SLICE_BYTES)
+    tokens, spans = _join_tokens([tokenizer.locate_tokens(part) for part in slices])
     n_tokens = len(tokens.values)
     if options.ignored is not None:
         tokens, spans = options.ignored.without_runs(tokens, spans)
@@ -248,18 +239,10 @@ def read_document_block(
     )
 
 
-def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:
-    parts = [tokenizer.locate_tokens(part) for part in texts.slices(_SLICE_BYTES)]
-    tokens = TokenLists(
-        np.concatenate([lists.values for lists, _ in parts]),
-        _join_offsets([lists.offsets for lists, _ in parts]),
-    )
-    return tokens, TokenSpans(
-        np.concatenate([spans.starts for _, spans in parts]),
-        np.concatenate([spans.stops for _, spans in parts]),
-    )
-
-
-def _join_offsets(parts: Sequence[Int64s]) -> Int64s:
-    sizes = np.concatenate([np.diff(offsets) for offsets in parts])
-    return offsets_of(sizes)
+def _join_tokens(parts: Sequence[tuple[TokenLists, TokenSpans]]) -> tuple[TokenLists, TokenSpans]:
+    """Concatenate tokens of consecutive documents, with their positions."""
+    values = np.concatenate([tokens.values for tokens, _ in parts])
+    sizes = np.concatenate([np.diff(tokens.offsets) for tokens, _ in parts])
+    starts = np.concatenate([spans.starts for _, spans in parts])
+    stops = np.concatenate([spans.stops for _, spans in parts])
+    return TokenLists(values, offsets_of(sizes)), TokenSpans(starts, stops)

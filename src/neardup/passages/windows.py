@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,12 @@ from neardup.kernels.passage import lookups, window_kernels
 from neardup.kernels.passage.lookups import QueryTokens
 from neardup.kernels.passage.window_kernels import Occurrences, WindowRoom
 from neardup.kernels.sketch import weighted_minhash
-from neardup.options.choices import InverseFrequency
+from neardup.options.choices import InverseFrequency, TokenizerChoice
 from neardup.options.groups import ShingleOptions
 from neardup.options.passage_options import PassageOptions
 from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_scheme
-from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
+from neardup.text.tokenizers import ShingledTokenizer, Tokenizer, shingle_tokens
 from neardup.text.weighting import DocumentFrequencies, Weighting, term_frequencies
 
 
@@ -116,7 +115,7 @@ def make_passage_scheme(**given: Any) -> PassageScheme:
 
 
 def restore_scheme(
-    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
+    description: Mapping[str, Any], tokenizer: TokenizerChoice | None = None
 ) -> PassageScheme:
     """Restore a scheme from ``describe``, given its ``tokenizer.json``, if it has one."""
     tokenizer = described_tokenizer(description, tokenizer)

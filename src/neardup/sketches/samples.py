@@ -79,13 +79,6 @@ class SampleScheme(SketchKind):
     def sample(self, shingles: ShingleLists) -> SetSketches:
         """Sample every set, whose shingles may be unordered and repeated."""
 
-    @abstractmethod
-    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Estimate the share of each union that its sample contains.
-
-        ``largest`` are the largest sampled values, ``moduli`` the moduli of the comparisons.
-        """
-
     @property
     def permutation_key(self) -> np.uint64:
         """Return the key to xor with elements before mixing."""
@@ -161,11 +154,6 @@ class SmallestScheme(SampleScheme):
         )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
 
-    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Return the largest values as shares of 2^64."""
-        shares: Floats = largest / 2.0**64
-        return shares
-
     def candidates(self, rows: SetSketches, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Find pairs of samples with enough common values."""
         pairs = join_smallest(rows, wanted.threshold, n_left=wanted.n_left, runner=runner)
@@ -240,11 +228,6 @@ class ModuloScheme(SampleScheme):
         )
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
-    def sampled_shares(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Return 1 / modulus for each union."""
-        shares: Floats = 1 / moduli
-        return shares
-
     def candidates(self, rows: SetSketches, wanted: WantedPairs, runner: Runner) -> Iterator[Pairs]:
         """Find pairs of samples with enough common values."""
         measure = MEASURES[wanted.measure](wanted.threshold)
@@ -297,7 +280,8 @@ def estimate_resemblance(
     where u is the largest value of the sample, as a share of 2^64.
     """
     compared = _compare_samples(sketches, other, left, right, scheme)
-    sampled = scheme.sampled_shares(compared.largest, compared.moduli)
+    is_modulo = isinstance(scheme, ModuloScheme)
+    sampled: Floats = 1 / compared.moduli if is_modulo else compared.largest / 2.0**64
     return estimate_shares(compared.common, compared.union, 1 - sampled, compared.is_exact)
 
 

@@ -20,6 +20,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtr
 from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingle_kernels, tokens
+from neardup.options.choices import TokenFunction, TokenizerChoice
 from neardup.options.groups import TokenOptions
 from neardup.options.kinds import cuts_programs
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
@@ -393,15 +394,6 @@ def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
     return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
-TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
-"""A function from a text to its tokens, in the order of the text.
-
-A token is a string, an integer, or has a position in characters of the function's input: (start,
-stop) is the text there, (token, start, stop) a string or integer such as a stem or a number. A
-string without a position is searched in the text after the token before it.
-"""
-
-
 @dataclass(frozen=True)
 class FunctionTokenizer(StringTokenizer):
     """Call a Python function for each text."""
@@ -571,9 +563,7 @@ def file_in_name(name: str) -> str | None:
     return file if separator and named_tokenizer(name) is None else None
 
 
-def make_tokenizer(
-    tokenizer: str | Path | TokenFunction, normalisation: Normalisation
-) -> Tokenizer:
+def make_tokenizer(tokenizer: TokenizerChoice, normalisation: Normalisation) -> Tokenizer:
     """Make a tokenizer from a name, path or function.
 
     Names are ``words``: runs of letters, marks, numbers and underscores; characters of scripts
