@@ -89,8 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
     0 done, 1 a NeardupError, 2 wrong usage, 130 interrupted, 141 a table's reader has gone, 143
     terminated.
     """
-    # What is loaded stays: looking through it for garbage after each 700 objects, as by default,
-    # costs a short command some hundredths of a second.
+    # Modules stay loaded. A garbage collection after each 700 objects, the default, would cost a
+    # short command some hundredths of a second.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # NumPy's OpenBLAS starts a thread for each further core as it is loaded, and each spins for
     # up to a tenth of a second before it sleeps. No command multiplies matrices.
@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     code = run(arguments)
-    # Nor is it looked through before the process ends.
+    # No collection before the process ends.
     gc.freeze()
     sys.exit(code)
 

@@ -52,7 +52,7 @@ def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-# So many texts are not worth being sorted.
+# Sorting the keys of fewer texts costs more than it saves.
 _FEW = 32
 
 _NONE: Int64s = np.empty(0, np.int64)

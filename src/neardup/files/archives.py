@@ -42,7 +42,7 @@ _PIECE = 1 << 18
 _UNPACK = "unpack it and name the folder"
 
 # Errors of zipfile and tarfile for damaged bytes, and for members that are encrypted or compressed
-# in an unknown way. Of entries that share their data zipfile warns.
+# in an unknown way. zipfile warns of members that share their data.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tarfile.TarError, EOFError, UserWarning),
     *(ValueError, ArithmeticError, LookupError, AssertionError, RuntimeError),
@@ -57,7 +57,7 @@ class _Spool:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="neardup-"))
-        # Also when the interpreter ends.
+        # Called when the last copy is gone, or the interpreter ends.
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
@@ -83,7 +83,7 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
                 if not (is_file and is_input(name)):
                     others.append(f"{archive}/{name}")
                     continue
-                # Of members of one name the last stands, as if all had been unpacked.
+                # The last of several members with one name counts, as if all were unpacked.
                 path = copies.setdefault(name, spool.folder / str(len(copies)))
                 with open_member() as stream, OutputStream(LocalDestination(path)) as output:
                     while piece := stream.read(_PIECE):
@@ -139,7 +139,7 @@ def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
         reader: Any = _TarReader(stream, limit)
         with tarfile.open(fileobj=reader, mode="r|", bufsize=_PIECE, tarinfo=_TarHeader) as file:
             while (info := file.next()) is not None:
-                # It would keep them all.
+                # tarfile would keep the headers of all members.
                 file.members = []  # type: ignore[attr-defined]
                 if not info.isdir():
                     yield info.name, info.isreg(), partial(file.extractfile, info)

@@ -186,11 +186,11 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
     if not is_string(array.type) and not pa.types.is_integer(array.type):
         expected = "strings or whole numbers"
         if pa.types.is_floating(array.type):
-            # As pandas holds whole numbers if one is missing, or was before they were joined.
+            # Pandas stores whole numbers as floats if one is missing.
             expected += "; make them whole numbers, in pandas with .astype('Int64')"
         raise _other_type(name, array, expected + id_advice(columns), path)
     if is_string(array.type):
-        # As spreadsheets save rows without values: a missing id, not one that several rows have.
+        # Spreadsheets save a missing id as an empty string. It is not one id of several rows.
         is_empty = pc.equal(pc.binary_length(array), 0)
         if pc.any(is_empty).as_py():
             return pc.if_else(is_empty, pa.scalar(None, array.type), array)

@@ -1,13 +1,12 @@
 r"""CSV and TSV with a header row and text values.
 
-Fields are separated by commas (tabs in TSV) and may be quoted with double quotes, then also hold
-separators, line ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``. Empty lines are
-no rows; rows of nothing but empty fields are left out, but count in the numbers of rows. Nothing
-is taken for a number, a date or a missing value, except that the order column is read as numbers
-where all its values are, empty ones being null.
+Fields are separated by commas (tabs in TSV). A field in double quotes may contain separators, line
+ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``. Empty lines are not rows. A row
+of empty fields is counted and left out. All values are text; only the order column becomes numbers,
+if all its values are numbers or empty (null).
 
-Bytes that are not of the encoding of the file become private characters (``_PRIVATE`` and the
-byte), so that Arrow, which reads UTF-8 alone, can go on and the row can be named.
+Bytes that the encoding of the file does not allow become private characters (``_PRIVATE`` plus the
+byte): Arrow, which reads only UTF-8, then continues, and an error can name the row.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def _encode(text: bytes, codec: str) -> bytes:
     """Encode UTF-8 text, restoring bytes from private characters."""
     if codec != "utf-8":
         return text.decode().encode(codec, "neardup.keep_byte")
-    # In most texts no character begins as private ones do.
+    # Few texts have a character that begins like the private ones.
     if b"\xf4" not in text:
         return text
     return _ENCODED_UNDECODABLE.sub(lambda found: bytes([ord(found[0].decode()) - _PRIVATE]), text)
@@ -322,7 +321,7 @@ class _Utf8Stream(io.RawIOBase):
         self._ready = b""
         self._is_done = False
         self.has_undecodable = False
-        # Of the file after each block, because Arrow reads many blocks ahead.
+        # Positions in the file after each block, because Arrow reads many blocks ahead.
         self.positions = [stream.position]
 
     def readable(self) -> bool:

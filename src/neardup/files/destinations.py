@@ -115,7 +115,7 @@ def _check_writable(url: Url, system: Any, path: str) -> None:
     beside = _beside(path)
     with writing_to(url):
         system.pipe_file(beside, b"")
-    # Whoever may not delete may still write a file.
+    # Without permission to delete, a file can still be written.
     with contextlib.suppress(Exception):
         system.rm_file(beside)
 
@@ -447,7 +447,7 @@ def _new_remote_folder(url: Url, *, overwrite: bool) -> Iterator[Destination]:
         try:
             remove()
         except Exception:
-            # Of whatever kind: the error that led here is the one to report.
+            # The error that led here is reported, not this one.
             return f"unfinished files may remain there, without {_SUCCESS}{lost}"
         return f"nothing was written{lost}"
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 def document_folders(
     files: Iterable[NamedFile], options: InputOptions
 ) -> dict[str, tuple[str, ...]]:
-    """Return the folder of each file within a joined document.
+    """Return the folder of each file that is part of a joined document.
 
-    Arguments are entries: the entries of the one named folder, several folders, the matches of a
-    pattern, or files. A folder is a document with all files below it. Files are the document of
-    their folder, unless other entries there are folders; a named table stays a table. Raises
-    InvalidInputError if a file of a folder has several documents.
+    If one folder is named, each folder in it is a document, with all files below. Otherwise each
+    folder that is named or matches a pattern is a document. The other files of a folder are one
+    document together, unless a folder beside them is a document: then each is one. A named table
+    stays a table; a table in a folder raises InvalidInputError.
     """
     folders: dict[str, tuple[str, ...]] = {}
     singles: dict[str, tuple[str, ...]] = {}

@@ -258,14 +258,14 @@ def _common(paths: Sequence[Sequence[str]]) -> int:
 
 
 def name_apart(
-    others: Sequence[Source], own: Sequence[Source], an_id: str | None = None
+    others: Sequence[Source], own: Sequence[Source], example_id: str | None = None
 ) -> Sequence[Source]:
-    """Rename files of the other collection on name conflicts.
+    """Rename files of the other collection if ``own`` has files of the same names.
 
-    Names of others stay unless ``own`` has one of them. Then they become the paths below the
-    deepest folder of the files of both, or a folder above it: ``folio/henry_v.txt`` if an own file
-    is ``henry_v.txt``. Names also stay if they could not have made ``an_id``, an id of the other
-    collection in a table of both, such as one of an index or of a column.
+    The new names are paths below the deepest folder of both collections, such as
+    ``folio/henry_v.txt`` beside an own ``henry_v.txt``; if they conflict as well, below a folder
+    above it. ``example_id`` is an id of the other collection in a table. The old names stay if the
+    new ones could not have made that id, because ids were those of a column or an index.
     """
     places = {source.name: parts_of(source.origin) for source in own if source.origin is not None}
     files = [
@@ -286,7 +286,8 @@ def name_apart(
         names = ["/".join(parts[start:]) for _, parts in files]
         if are_apart(names):
             break
-    if an_id is None or any(an_id == name or an_id.startswith(f"{name}:") for name in names):
+    # An id that a file makes is <file> or <file>:<row>.
+    if example_id is None or any(f"{example_id}:".startswith(f"{name}:") for name in names):
         for name, (source, _) in zip(names, files, strict=True):
             source.name = name
     return others

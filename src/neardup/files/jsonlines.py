@@ -401,7 +401,7 @@ def _places_of_strings(raw: RawRows, name: str) -> list[tuple[int, int]]:
     values = JsonValues.find(raw, [name])
     starts, stops = values.starts[0] - raw.starts, values.stops[0] - raw.starts
     places = list(zip(starts.tolist(), stops.tolist(), strict=True))
-    # In rows that the kernel refuses, and as a field of a member.
+    # The kernel refuses some rows, and finds no values within members.
     for index in np.flatnonzero(~values.are(name, _STRINGS)).tolist():
         row = raw[index].decode(errors="surrogateescape")
         start, stop = place_in(row, name) or (0, 0)
@@ -456,7 +456,7 @@ class JsonBlock(RawBlock):
                 string = json.dumps(cut[row].as_py(), ensure_ascii=b"\\u" in own[row])
                 pieces[row].append((*own_places[row], string.encode()))
         for number, own_pieces in enumerate(pieces):
-            # From the last on, so that the places of the others stay.
+            # From the last to the first, because a replacement moves the places behind it.
             for start, stop, piece in sorted(own_pieces, reverse=True):
                 rows[number] = rows[number][:start] + piece + rows[number][stop:]
         return rows

@@ -64,7 +64,7 @@ def open_system(url: str) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
         system, path = url_to_fs(url)
-        # Who asked before, in this process, is answered from memory.
+        # fsspec would answer from memory what this process asked before.
         system.invalidate_cache()
     if not path.strip("/"):
         message = f"{url} is no place for an output; add a name to it"

@@ -27,8 +27,6 @@ from neardup.runs.runner import Handed
 
 Buffer = bytes | memoryview
 
-# Which endings of a file name mean compression, and the streams that compress.
-
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 """Suffixes of compressed files and the codec each stands for."""
 

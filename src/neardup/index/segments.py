@@ -32,7 +32,7 @@ from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
 from neardup.tables import AnyArray, Bools, Int64s, Uint32s, places_of_lists
 
-# Pages whose rows are read here and there, and of a segment that is read as a whole.
+# Bytes per page of segments whose rows are read singly, and of those that are read as a whole.
 SMALL_PAGE, LARGE_PAGE = 1 << 12, 1 << 16
 # Pages checked between two checks for cancellation.
 _PAGES_AT_ONCE = 64
@@ -233,9 +233,9 @@ def _damaged(path: Path, reason: str) -> IndexFormatError:
     return IndexFormatError(f"the file is damaged ({reason}); {RESTORE}", path=str(path))
 
 
-# Arrays start at multiples, as kernels and Arrow like it. A header has its length in front.
+# Arrays start at multiples of this many bytes. The length of the header precedes the header.
 _ALIGNED, _LENGTH = 64, 8
-# Bytes of an array that are in memory until the file is written, and bytes written together.
+# Bytes of an array in memory, beyond which it goes to a temporary file; bytes written together.
 _IN_MEMORY, _AT_ONCE = 1 << 22, 1 << 20
 
 

@@ -328,7 +328,7 @@ class Database:
                     if now >= deadline:
                         holder = find_holder(self.folder)
                         raise IndexLockedError(str(self.folder), holder, timeout) from None
-                    # Short enough to come in between two commits of a writer who is quick.
+                    # Short enough to get the lock between two commits of a fast writer.
                     time.sleep(0.001 if now - start < 0.5 else 0.01)
                 else:
                     return
@@ -375,7 +375,7 @@ class Database:
             # The log of the database starts anew.
             with contextlib.suppress(sqlite3.Error):
                 execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        # Also after an insertion: a change before it may have been killed after its commit.
+        # An insertion leaves no orphans, but a killed change before it may have.
         self.remove_orphans(manifest)
 
     def remove_orphans(self, manifest: Manifest) -> None:

@@ -33,7 +33,7 @@ from neardup.options.kinds import Choice, CountOrPercent, Text, Whole
 from neardup.options.option import Options, but, no_effect, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
-# Of what is found by min-hashes, unless a recall is given.
+# The least recall of searches by min-hashes.
 DEFAULT_RECALL = Fraction(99, 100)
 
 

@@ -33,14 +33,14 @@ from neardup.service.messages import ProblemDetails, error_of_misfit
 MAX_BODY = 16_000_000
 LARGEST_AT_ONCE = 16
 """All bodies together may hold as many bytes as this number of the largest ones."""
-# A body, and its text of which a character may need four bytes; and an object per value.
+# Memory of a body and its text, with up to four bytes per character; and of a value's object.
 _BYTES_PER_BYTE = 4
 _BYTES_PER_VALUE = 64
 # Small bodies are read whatever others hold.
 _SMALL_BYTES = 64_000
 _MOST_VALUES = 1_000_000
 _MOST_LEVELS = 100
-# A string that never ends is one, too, so that the time is linear in the length of any body.
+# A string without an end matches, too: otherwise each of its quotes would be a new search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _STEPS = np.zeros(256, np.int8)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1

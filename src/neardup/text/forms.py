@@ -257,13 +257,13 @@ def _token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint6
     return ascii_table.astype(np.uint8), table
 
 
-# Of a few ways to normalise, which the tables of all rules share.
+# The tables of all rules share the folds of a normalisation.
 @lru_cache(maxsize=8)
 def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
     """Find the characters that folding changes, and their entries."""
     folds: dict[int, np.uint64] = {}
     for row in _rows():
-        # Most scripts know neither case nor accents: whole rows are passed over at once.
+        # Most scripts have neither case nor accents, so that most rows need no second look.
         if normalisation.fold_text(row) != row:
             folded = ((character, normalisation.fold_character(character)) for character in row)
             folds |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
