@@ -10,7 +10,7 @@ from typing import Any, Final
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.index.open_index import check_restored, described_tokenizer
-from neardup.matching.buckets import Banding
+from neardup.matching.buckets import Banding, choose_banding
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.choices import Number, TokenizerChoice
 from neardup.options.document_options import DocumentSchemeOptions
@@ -150,6 +150,7 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         **scheme.describe(),
         "recall": scheme.recall,
         "num_perm": scheme.minhash.num_perm,
+        "bands": (scheme.banding.bands, scheme.banding.rows),
     }
     for name in _DECIDED:
         value = getattr(options, name, None)
@@ -159,7 +160,8 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         own = made_with.get(name)
         if name == "recall":
             value = exact_fraction(name, value)
-        if value != own:
+        is_same = _uses_functions(value, options, scheme) if name == "num_perm" else value == own
+        if not is_same:
             message = (
                 f"the index was made with {name} {_spelled(own)}, got {_spelled(value)}; leave out "
                 f"{name}, or build another index"
@@ -167,5 +169,14 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
             raise InvalidParameterError(message, name, "against")
 
 
+def _uses_functions(most: Any, options: object, scheme: DocumentScheme) -> bool:
+    """Return whether an index of at most ``most`` hash functions uses as many as this one."""
+    if getattr(options, "bands", None) is not None:
+        return bool(most >= scheme.banding.num_perm)
+    return choose_banding(scheme.measure.least_jaccard, scheme.recall, most) == scheme.banding
+
+
 def _spelled(value: object) -> str:
+    if isinstance(value, tuple):
+        return "x".join(map(str, value))
     return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
