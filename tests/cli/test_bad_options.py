@@ -32,6 +32,10 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "20 bands of 10 rows need 200 hash functions, --num-perm allows 128; lower one of them "
             "or raise --num-perm",
         ),
+        (
+            "--recall 0.9 --bands 4x5",
+            "--recall has no effect with --bands; leave it out, or leave out --bands",
+        ),
         ("--bands 20", "--bands must be two numbers, such as 20x5, got '20'"),
         (
             "--keep best",

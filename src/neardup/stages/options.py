@@ -78,6 +78,8 @@ def reading_plan(options: DocumentOptions) -> ReadingPlan:
 
 def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHashScheme]:
     """Choose bands for the recall, unless they are given."""
+    if options.bands is not None and options.recall is not None:
+        raise no_effect("recall", "with bands", "leave out bands", "bands")
     num_perm = 128 if options.num_perm is None else options.num_perm
     kind = WeightedMinHashScheme if measure.is_weighted else MinHashScheme
     try:
