@@ -114,7 +114,7 @@ def test_of__some_of_the_records(case):
 
 
 @each_parted
-def test_may_meet__holds_for_pairs_and_what_is_nearer(case):
+def test_may_match__holds_for_pairs_and_what_is_nearer(case):
     _, records = random_records(case, 20)
     join = case.make(records)
     extents = (
@@ -127,7 +127,7 @@ def test_may_meet__holds_for_pairs_and_what_is_nearer(case):
     for a, b, _ in run(join)[0]:
         low, high = sorted((extents[a], extents[b]))
         for smaller, larger in ((low, high), (low, low), (high, high), ((low + high) // 2, high)):
-            assert join.may_meet(smaller, larger)
+            assert join.may_match(smaller, larger)
 
 
 @each_case

@@ -23,9 +23,9 @@ from neardup.sketches.kind import (
     KIND_NAMES,
     WantedPairs,
     kind_named,
-    kind_of,
     list_pairs,
     make_maker,
+    parse_scheme,
 )
 from neardup.sketches.samples import SampleScheme
 from neardup.stages.sketches import Sketches
@@ -325,7 +325,7 @@ def test_describe__round_trip(variant):
     maker = maker_of(variant)
     scheme = json.loads(json.dumps(maker.describe()))
     assert scheme == maker.describe()
-    again = kind_of(scheme)
+    again = parse_scheme(scheme)
     assert type(again) is type(maker.kind)
     assert (again, again.name) == (maker.kind, scheme["kind"])
     assert again.describe().items() <= scheme.items()
@@ -389,14 +389,14 @@ def test_schemes__know_their_ranges(name):
 def test_clusters__where_a_kind_has_them(variant):
     texts = some_texts(variant) * 2
     sketches = sketches_of(variant, texts)
-    if not isinstance(kind_of(sketches.scheme), SampleScheme):
+    if not isinstance(parse_scheme(sketches.scheme), SampleScheme):
         with pytest.raises(InvalidParameterError, match=f"smallest.*modulo.*{sketches.kind}"):
             neardup.cluster_sketches(sketches)
         return
     clusters = neardup.cluster_sketches(sketches, 1).clusters["cluster_id"].to_pylist()
     rows = np.arange(len(texts))
     first = np.array([texts.index(text) for text in texts])
-    kind = kind_of(sketches.scheme)
+    kind = parse_scheme(sketches.scheme)
     found = kind.estimate(sketches.rows, first, rows)
     is_alike = similarity_of(kind, found).reaching(Fraction(1))
     assert (is_alike & (first < rows)).any()

@@ -177,7 +177,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
     kind: ClassVar = KIND
     is_lazy: ClassVar = True
 
-    # Pending documents, of which new rows alone are unpacked.
+    # Unpacked rows of pending documents, so that only new rows have to be unpacked.
     _rows: tuple[bytes, ...] = ()
     _delta: Delta | None = None
 

@@ -15,7 +15,7 @@ from neardup.files.formats import is_readable
 from neardup.files.inputs import Inputs
 from neardup.index.handle import IndexHandle
 from neardup.index.open_index import IndexSource
-from neardup.index.store import index_named, kind_of
+from neardup.index.store import index_kind, index_named
 from neardup.options.choices import TokenizerChoice
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
@@ -23,7 +23,7 @@ from neardup.text.tokenizers import named_tokenizer
 
 def open_handle(folder: Path, tokenizer: TokenizerChoice | None = None) -> IndexHandle[Any]:
     """Return the handle of an index, of its stored kind."""
-    if kind_of(folder) == "documents":
+    if index_kind(folder) == "documents":
         return DocumentHandle(folder, tokenizer)
     from neardup.passages.open_passages import PassageHandle
 

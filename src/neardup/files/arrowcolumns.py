@@ -444,7 +444,7 @@ def column_of(
                 misread.setdefault(row, []).append((None, reason))
                 text = None
         if text is not None and not isinstance(value, str):
-            reason = f"column {name!r} holds {kind_of(value)}, not text"
+            reason = f"column {name!r} holds {describe_kind(value)}, not text"
             misread.setdefault(row, []).append((name, reason))
         texts.append(text)
     return pa.array(texts, pa.large_string())
@@ -462,7 +462,7 @@ def is_too_deep(row: Mapping[str, Any]) -> bool:
     return True
 
 
-def kind_of(value: Any) -> str:
+def describe_kind(value: Any) -> str:
     """Return the name of a kind of value, for errors."""
     kinds = {str: "a string", bool: "true or false", dict: "an object", list: "an array"}
     kinds |= {int: "a number", float: "a number", type(None): "null"}

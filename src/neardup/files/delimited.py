@@ -374,6 +374,7 @@ class _DelimitedBlock(TableBlock):
                     reason = _why_undecodable(column[index].as_py(), name, codec)
                     misread.setdefault(int(numbers[index]), [(None, reason)])
         if misfits:
+            # Put rows of nulls in the places of misfits.
             every = np.sort(np.concatenate([numbers, [*misfits]]))
             rows = pa.array(np.searchsorted(numbers, every), mask=np.isin(every, [*misfits]))
             table, numbers = table.take(rows), every

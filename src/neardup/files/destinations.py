@@ -261,6 +261,7 @@ def holding(target: Path, *, overwrite: bool) -> Iterator[Path]:
 
 @contextmanager
 def _scratch_beside(target: Path) -> Iterator[Path]:
+    """Lock and clear the hidden folder of an output, and yield the place of its content."""
     place, held = Path(os.path.realpath(target.parent), target.name), _HELD.get({})
     if place in held:
         try:

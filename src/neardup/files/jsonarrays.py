@@ -87,7 +87,8 @@ class _ArrayCutter:
         possible_ends, level = _ends_of_elements(plain, begin)
         for end in possible_ends:
             element = plain[begin:end].rstrip(JSON_SPACE)
-            ending, begin, stop = plain[end : end + 1], end + 1, begin + len(element)
+            stop = begin + len(element)
+            ending, begin = plain[end : end + 1], end + 1
             if element := element.lstrip(JSON_SPACE):
                 self._elements += 1
                 starts.append(stop - len(element))

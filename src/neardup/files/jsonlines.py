@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, kind_of
+from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, describe_kind
 from neardup.files.columnpaths import MISSING, leaves_of_row, splits, value_in
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.encodings import is_utf8
@@ -183,7 +183,7 @@ def load_object(raw_row: bytes, *, errors: str = "strict", advice: str = "") -> 
         row = json.loads(raw_row.rstrip(JSON_SPACE).decode(errors=errors))
         if isinstance(row, dict):
             return row
-        reason = f"not a JSON object: it is {kind_of(row)}"
+        reason = f"not a JSON object: it is {describe_kind(row)}"
     except UnicodeDecodeError as error:
         reason = not_decodable(error, "utf-8")
     except json.JSONDecodeError as error:
@@ -380,18 +380,18 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
         raise BadRowError(null_text(columns.texts))
     for name, value in values.items():
         if not isinstance(value, str | None):
-            raise BadRowError(f"column {name!r} holds {kind_of(value)}, not text")
+            raise BadRowError(f"column {name!r} holds {describe_kind(value)}, not text")
     if columns.id is not None:
         name = columns.id
         values[name] = value = value_of(name)
         if isinstance(value, bool) or not isinstance(value, str | int):
-            kind = "is null" if value is None else f"holds {kind_of(value)}"
+            kind = "is null" if value is None else f"holds {describe_kind(value)}"
             expected = "" if value is None else ", not a string or a whole number"
             raise BadRowError(f"column {name!r} {kind}{expected}{id_advice(columns)}")
     for name in columns.orders:
         values[name] = value = value_of(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-            message = f"column {name!r} holds {kind_of(value)}, not a number or a string"
+            message = f"column {name!r} holds {describe_kind(value)}, not a number or a string"
             raise BadRowError(message)
     return values
 

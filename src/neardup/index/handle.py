@@ -98,7 +98,8 @@ class IndexHandle(ABC, Generic[V]):
             found = index.rows_of_ids(wanted)
             check_all_found(wanted, found)
             # Their rows stay on the disk until their segments are written anew.
-            after, result = self._after_removal(index, index.without(found), wanted, deny=deny)
+            left = index.contents_without(found)
+            after, result = self._after_removal(index, left, wanted, deny=deny)
             if len(wanted):
                 self.database.commit(after)
         return replace(result, seconds=time.perf_counter() - start)
@@ -106,7 +107,9 @@ class IndexHandle(ABC, Generic[V]):
     def without(self, index: V, ids: pa.Array, runner: Runner) -> V:
         """Return an index without the documents of some ids, within ``changing``."""
         found = index.rows_of_ids(ids)
-        return self._open(index.without(found), runner) if any(len(r) for _, r in found) else index
+        if not any(len(rows) for _, rows in found):
+            return index
+        return self._open(index.contents_without(found), runner)
 
     def _after_removal(
         self, index: V, after: Contents, ids: pa.Array, *, deny: bool

@@ -147,8 +147,8 @@ class OpenIndex(ABC, Generic[S, D]):
         )
         return pa.concat_arrays(parts).take(pa.array(places))
 
-    def without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
-        """Return the contents without some rows of its segments."""
+    def contents_without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
+        """Return the contents without the rows of ``rows_of_ids``."""
         n = len(self.manifest.segments)
         rows = [rows for _, rows in found]
         firsts = self.first_documents[n:] - self.first_documents[n]

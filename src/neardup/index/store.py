@@ -607,7 +607,7 @@ def read_manifest(folder: Path) -> Manifest:
         return database.read().manifest
 
 
-def kind_of(folder: Path) -> IndexKind:
+def index_kind(folder: Path) -> IndexKind:
     """Return the kind of the index in a folder.
 
     ReadError or IndexFormatError if the index is missing, damaged, or of another version.

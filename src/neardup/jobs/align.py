@@ -24,7 +24,7 @@ from neardup.files.documents import ReadingPass, keep_extracted
 from neardup.files.inputs import Inputs, name_apart, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.index.open_index import Addition, SharedIndex
-from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
+from neardup.index.store import SEGMENTS, SegmentRecord, index_kind, index_named
 from neardup.options.choices import (
     AlignmentSummary,
     Data,
@@ -143,7 +143,7 @@ def choose_other(
         _check_no_scheme(scheme)
         return handle
     folder = index_named(against)
-    if folder is not None and kind_of(folder) == "passages":
+    if folder is not None and index_kind(folder) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
     is_input = against is None

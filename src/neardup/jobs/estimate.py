@@ -32,8 +32,8 @@ from neardup.sketches.kind import (
     WantedPairs,
     cut_pairs,
     kind_named,
-    kind_of,
     list_pairs,
+    parse_scheme,
 )
 from neardup.sketches.minhash import MinHashScheme, SuperShingleRule, SuperShingles
 from neardup.sketches.samples import SampleScheme
@@ -87,7 +87,7 @@ class _Couple:
 
     @classmethod
     def of(cls, asked: _Question, left: Sketches, right: Sketches | None) -> _Couple:
-        kind, rows, digests, n_left = kind_of(left.scheme), left.rows, left.digests, None
+        kind, rows, digests, n_left = parse_scheme(left.scheme), left.rows, left.digests, None
         if right is not None:
             rows = kind.join_rows([left.rows, right.rows])
             digests, n_left = pa.concat_arrays([left.digests, right.digests]), len(left)
@@ -148,7 +148,7 @@ def _couple_parts(
 
 
 def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) -> _FoundPairs:
-    kind, is_one = kind_of(sides[0].scheme), len(sides) == 1
+    kind, is_one = parse_scheme(sides[0].scheme), len(sides) == 1
     if asked.rule is None and asked.threshold is None:
         n = len(sides[0])
         n_all = n * (n - 1) // 2 if is_one else n * len(sides[1])
@@ -366,7 +366,7 @@ def estimate_files(
     sides = [SketchParts(each, None if is_whole else budget // _HELD_OF_PART) for each in named]
     own, others = sides[0], sides[-1]
     check_same_scheme(own, others)
-    kind = kind_of(own.scheme)
+    kind = parse_scheme(own.scheme)
     asked = _make_question(kind, options)
     found = _find_pairs(sides, asked, runner)
     rule = asked.rule
@@ -475,7 +475,7 @@ def cluster_files(
         )
         raise InvalidParameterError(message, "memory")
     own = data if isinstance(data, Sketches) else Sketches.read(data)
-    kind = kind_of(own.scheme)
+    kind = parse_scheme(own.scheme)
     if not isinstance(kind, SampleScheme):
         message = (
             f"clusters need sketches of kind smallest or modulo, got {kind.name}; make such "

@@ -237,7 +237,7 @@ class EditJoin(Join):
         assert isinstance(records, TokenLists)
         return replace(self, strings=records, keys=keys)
 
-    def may_meet(self, smaller: int, larger: int) -> bool:
+    def may_match(self, smaller: int, larger: int) -> bool:
         """Return whether two lengths allow a pair within the distance."""
         return bool(larger - smaller <= self.threshold.allowed(np.array([larger]))[0])
 

@@ -184,7 +184,7 @@ class Join(Scored):
         """
 
     @abstractmethod
-    def may_meet(self, smaller: int, larger: int) -> bool:
+    def may_match(self, smaller: int, larger: int) -> bool:
         """Return whether records of these sizes or total weights may match."""
 
 

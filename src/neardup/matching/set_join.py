@@ -142,7 +142,7 @@ class SetJoin(ScoredBySize, Join):
         assert isinstance(records, ShingleSets)
         return replace(self, sets=records)
 
-    def may_meet(self, smaller: int, larger: int) -> bool:
+    def may_match(self, smaller: int, larger: int) -> bool:
         """Return whether the measure allows these sizes."""
         sizes = np.array([smaller, larger], np.int64)
         first, stop = self.measure.partner_ranges(sizes, self.measure.size_bounds(sizes).least)
@@ -316,7 +316,7 @@ class WeightedJoin(ScoredBySize, Join):
         assert isinstance(records, WeightedSets)
         return replace(self, sets=records)
 
-    def may_meet(self, smaller: int, larger: int) -> bool:
+    def may_match(self, smaller: int, larger: int) -> bool:
         """Return whether the lesser total weight may be enough."""
         return bool(needed_weights(self.measure, np.array([larger]))[0][0] <= smaller)
 

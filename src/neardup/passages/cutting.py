@@ -316,14 +316,15 @@ class CutBlock:
             if not step.chosen:
                 self._stays[whole.text] = step.form
                 return steps
-            removal = _first_hit(steps)
-            if removal is None:
+            orphan = _first_orphan(steps)
+            if orphan is None:
                 steps.append(Step(step.form.without(step.chosen)))
                 continue
-            # A passage that was to be kept is removed itself.
-            number, repeat = removal
+            # The kept copy of a repeat would be removed: put the repeat back, and go on from there.
+            number, repeat = orphan
             n_put_back += 1
             if n_put_back == _MOST_PUT_BACK:
+                # No own repeat is removed any more: go on from the first step that removed some.
                 are_own = [step.chosen[0].kept_text == whole.text for step in steps]
                 number = are_own.index(True)
             del steps[number + 1 :]
@@ -399,8 +400,8 @@ def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate
     return chosen
 
 
-def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
-    """Return the first own repeat with a removed source."""
+def _first_orphan(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
+    """Return the step and repeat of the first own repeat whose kept copy is removed."""
     *before, last = steps
     gone = [last.form.places[each.first : each.last] for each in last.chosen]
     places = np.concatenate(gone)

@@ -52,6 +52,13 @@ class WindowSamples(NamedTuple):
         return WindowSamples(self.hashes[rows], self.documents[rows])
 
 
+class SharedSamples(NamedTuple):
+    """Hashes of shared samples, and all documents that have one of them."""
+
+    hashes: Uint64s
+    documents: Int64s
+
+
 T = TypeVar("T")
 
 EachPart = Callable[[Callable[[WindowSamples], T]], Iterable[T]]
@@ -80,7 +87,7 @@ def _lengths(min_tokens: int) -> tuple[int, int]:
 
 
 def find_repeats(
-    each_part: EachPart[WindowSamples],
+    each_part: EachPart[SharedSamples],
     read: Callable[[Int64s], TokenLists],
     order: Int64s,
     min_tokens: int,
@@ -112,45 +119,46 @@ def find_repeats(
     if n_against:
         stays = np.zeros(len(order), np.bool_)
         stays[order[:n_against]] = True
-    is_met: Bools = np.zeros(len(order), np.bool_)
+    # The documents that have to be read.
+    has_shared: Bools = np.zeros(len(order), np.bool_)
 
-    def marked(look: Callable[[WindowSamples], WindowSamples]) -> Uint64s:
+    def collect(find: Callable[[WindowSamples], SharedSamples]) -> Uint64s:
         hashes = [np.empty(0, np.uint64)]
-        for met in each_part(look):
-            is_met[met.documents] = True
-            hashes.append(met.hashes)
+        for shared in each_part(find):
+            has_shared[shared.documents] = True
+            hashes.append(shared.hashes)
         return np.concatenate(hashes)
 
-    # Shared hashes, those of joints alone, and documents with one.
-    hashes = marked(partial(_meet, stays, min_documents))
+    hashes = collect(partial(_find_shared, stays, min_documents))
+    # Samples that other texts share only with joints, found so far.
     of_joints, numbers, tokens = np.empty(0, np.uint64), np.empty(0, np.int64), None
     while True:
-        if is_met.sum() > len(numbers):
+        if has_shared.sum() > len(numbers):
             # Free the previous tokens.
             del tokens
-            numbers = np.flatnonzero(is_met)
+            numbers = np.flatnonzero(has_shared)
             tokens = read(numbers)
         if tokens is None:
             return CutSpans.of_none()
-        places: Int64s = np.cumsum(is_met) - 1
+        places: Int64s = np.cumsum(has_shared) - 1
         rows, joints = _remove(
             replace(tokens, offsets=np.ascontiguousarray(tokens.offsets, np.int64)),
-            places[order[is_met[order]]],
-            int(is_met[order[:n_against]].sum()),
+            places[order[has_shared[order]]],
+            int(has_shared[order[:n_against]].sum()),
             np.concatenate([hashes, of_joints]),
             min_tokens,
             min_documents,
         )
-        met = of_joints[:0]
+        new = of_joints[:0]
         if len(joints):
-            met = marked(partial(_meet_joints, stays, min_documents, joints, of_joints))
-        if not len(met):
+            new = collect(partial(_find_joints, stays, min_documents, joints, of_joints))
+        if not len(new):
             return _by_document(rows, tokens.offsets, numbers)
-        of_joints = np.union1d(of_joints, met)
+        of_joints = np.union1d(of_joints, new)
 
 
-def _meet(stays: Bools | None, min_documents: int, part: WindowSamples) -> WindowSamples:
-    """Return a part's shared samples, one per hash, and their documents.
+def _find_shared(stays: Bools | None, min_documents: int, part: WindowSamples) -> SharedSamples:
+    """Find the shared samples of a part.
 
     A sample is shared if it is in a document that ``stays`` and in another, or twice if ``stays``
     is None, and in ``min_documents``, if more than 2.
@@ -160,13 +168,13 @@ def _meet(stays: Bools | None, min_documents: int, part: WindowSamples) -> Windo
     filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
     part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
     part, starts, is_shared, _ = _groups(stays, min_documents, part)
-    return _met(part, starts, is_shared)
+    return _choose(part, starts, is_shared)
 
 
-def _meet_joints(
+def _find_joints(
     stays: Bools | None, min_documents: int, joints: Uint64s, known: Uint64s, part: WindowSamples
-) -> WindowSamples:
-    """Return the samples shared only with ascending ``joints``, without known ones."""
+) -> SharedSamples:
+    """Find the samples shared only with ascending ``joints``, without known ones."""
     rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
     n = repeat_table.filter_hashes(_filter_of(joints), part.hashes, rows)
     part = part.select(rows[:n])
@@ -174,7 +182,7 @@ def _meet_joints(
     part = part.select(np.flatnonzero(joints[at] == part.hashes))
     part, starts, is_shared, may_be = _groups(stays, min_documents, part)
     is_known = np.isin(part.hashes[starts], known)
-    return _met(part, starts, may_be & ~is_shared & ~is_known)
+    return _choose(part, starts, may_be & ~is_shared & ~is_known)
 
 
 def _groups(
@@ -198,9 +206,9 @@ def _groups(
     return part, starts, is_shared, may_be
 
 
-def _met(part: WindowSamples, starts: Int64s, chosen: Bools) -> WindowSamples:
+def _choose(part: WindowSamples, starts: Int64s, chosen: Bools) -> SharedSamples:
     sizes = np.diff(starts, append=len(part.hashes))
-    return WindowSamples(
+    return SharedSamples(
         part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)])
     )
 

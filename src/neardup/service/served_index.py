@@ -17,7 +17,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.process_collector import ProcessCollector
 
 from neardup.errors import InvalidParameterError
-from neardup.index.store import kind_of
+from neardup.index.store import index_kind
 from neardup.jobs.index.document_index import DocumentIndex
 from neardup.jobs.index.passage_index import PassageIndex, open_index
 from neardup.options.choices import TokenizerChoice
@@ -47,7 +47,7 @@ class ServedIndex:
     ) -> None:
         self.name, self.folder, self.tokenizer = name, folder, tokenizer
         self.is_writable = is_writable
-        self.kind = kind_of(folder)
+        self.kind = index_kind(folder)
         self.index: Any = open_index(folder, tokenizer=tokenizer, timeout=_LOCK_SECONDS)
         # One change at a time, in the order of arrival.
         self.writer = anyio.CapacityLimiter(1)

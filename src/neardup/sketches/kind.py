@@ -219,7 +219,7 @@ def kind_named(name: str) -> type[SketchKind]:
     return kind_class
 
 
-def kind_of(fields: dict[str, Any]) -> SketchKind:
+def parse_scheme(fields: dict[str, Any]) -> SketchKind:
     """Return the kind of sketches that a plain scheme describes.
 
     SketchFormatError for an unknown kind, and fields that are missing or out of range.
@@ -454,7 +454,7 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
 
 def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: Any, digests: pa.Array) -> pa.Table:
     """Return sketches as a table."""
-    columns = {"id": ids, "digest": digests, **kind_of(scheme).to_columns(rows)}
+    columns = {"id": ids, "digest": digests, **parse_scheme(scheme).to_columns(rows)}
     about: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "neardup": __version__,
@@ -487,7 +487,7 @@ def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
             "neardup, or make the sketches again"
         )
         raise SketchFormatError(message)
-    kind_of(scheme)
+    parse_scheme(scheme)
     if about.get("scheme_checksum", None) != checksum_of(scheme):
         message = "the scheme is damaged; make the sketches again, or get another copy"
         raise SketchFormatError(message)
@@ -504,7 +504,7 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array
         table.validate(full=True)
         ids = join_ids([read_column(table, "id")])
         check_column(ids.null_count == 0)
-        rows: Any = kind_of(scheme).from_columns(table)
+        rows: Any = parse_scheme(scheme).from_columns(table)
         digests = _read_digests(table)
     except (KeyError, pa.ArrowException, DamagedColumnError):
         message = "the columns are not those of sketches of this kind; make the sketches again"

@@ -11,7 +11,7 @@ from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.open_index import RemovalResult
-from neardup.index.store import create_index, kind_of
+from neardup.index.store import create_index, index_kind
 from neardup.jobs.index.base_index import Index
 from neardup.jobs.search import search_passages
 from neardup.options.choices import Data, Number, PassageMeasure, PassagePresetName, TokenizerChoice
@@ -175,7 +175,7 @@ def open_index(
     folder: str | Path, *, tokenizer: TokenizerChoice | None = None, timeout: float = 5.0
 ) -> PassageIndex | DocumentIndex:
     """Open the index of either kind in ``folder``, as ``DocumentIndex.open``."""
-    if kind_of(Path(folder)) == "documents":
+    if index_kind(Path(folder)) == "documents":
         from neardup.jobs.index.document_index import DocumentIndex
 
         return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=timeout)

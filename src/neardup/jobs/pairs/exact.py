@@ -116,7 +116,7 @@ class RecordBlocks:
         apart = [
             (i, j)
             for i, j in combinations(range(n), 2)
-            if i // 2 != j // 2 and join.may_meet(min(ranges[i][1], ranges[j][0]), ranges[j][0])
+            if i // 2 != j // 2 and join.may_match(min(ranges[i][1], ranges[j][0]), ranges[j][0])
         ]
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
@@ -145,10 +145,10 @@ class RecordBlocks:
         if unit.are_apart:
             (low, most), (least, high) = map(self._range_of, unit.blocks)
             first = low + bisect_left(
-                range(low, least), True, key=lambda own: join.may_meet(own, least)
+                range(low, least), True, key=lambda own: join.may_match(own, least)
             )
             stop = (most + 1) + bisect_left(
-                range(most + 1, high + 1), True, key=lambda own: not join.may_meet(most, own)
+                range(most + 1, high + 1), True, key=lambda own: not join.may_match(most, own)
             )
             extents = self._records.extents
             blocks = [

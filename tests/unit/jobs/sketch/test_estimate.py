@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs import estimate as pipeline
-from neardup.sketches.kind import kind_of
+from neardup.sketches.kind import parse_scheme
 
 
 def test_estimate__every_share_reaches_itself():
@@ -21,7 +21,9 @@ def test_estimate__every_share_reaches_itself():
         for row in range(num_perm + 1):
             values[row, row:] += 1
         first = np.full(num_perm + 1, num_perm)
-        found = kind_of(sketches.scheme).estimate(sketches.rows, first, np.arange(num_perm + 1))
+        found = parse_scheme(sketches.scheme).estimate(
+            sketches.rows, first, np.arange(num_perm + 1)
+        )
         for equal in range(1, num_perm + 1):
             reaching = np.flatnonzero(
                 found.measures["jaccard"].reaching(Fraction(equal, num_perm))
