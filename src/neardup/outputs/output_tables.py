@@ -209,15 +209,34 @@ def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
 def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """Write an object a row."""
     for batch in _batches_of(table):
-        rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
+        values = _with_dates_as_text(batch).to_pylist()
+        rows = (json.dumps(row, ensure_ascii=False) for row in values)
         _put(stream, "".join(f"{row}\n" for row in rows))
 
 
 def _batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     """Yield a table's rows in batches for text output."""
+    for field in table.schema:
+        if "binary" in str(field.type):
+            message = (
+                f"column {field.name!r} holds {field.type} values, which only Parquet holds; name "
+                "an output that ends in .parquet, or leave the column out"
+            )
+            raise InvalidInputError(message)
     for batch in table.to_batches() if isinstance(table, pa.Table) else table:
         for start in range(0, len(batch), _TEXT_ROWS):
             yield batch.slice(start, _TEXT_ROWS)
+
+
+def _with_dates_as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return dates, times and decimals as the text of CSV."""
+    columns = [
+        column.cast(pa.large_string())
+        if pa.types.is_temporal(column.type) or pa.types.is_decimal(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def _put(stream: BinaryIO, text: str | pa.Array) -> None:
@@ -276,7 +295,8 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
 
     with Spreadsheet(table.schema.names) as spreadsheet:
         for batch in _batches_of(table):
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            columns = _with_dates_as_text(batch).columns
+            for row in zip(*(column.to_pylist() for column in columns), strict=True):
                 spreadsheet.append(list(map(cell, row)))
         spreadsheet.copy_to(stream)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
+from decimal import Decimal
 
 import pandas as pd
 import polars as pl
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.errors import InvalidInputError
 from neardup.outputs import output_tables
 from neardup.outputs.output_tables import write_csv, write_json_lines
 from tests.each import each_of
@@ -90,6 +93,23 @@ def test_write_json_lines__values_come_back(table):
     # JSON escapes what would end a line.
     lines = stream.getvalue().decode().split("\n")[:-1]
     assert [repr(json.loads(line)) for line in lines] == [repr(row) for row in table.to_pylist()]
+
+
+def test_write_json_lines__dates_and_decimals():
+    day = pa.array([datetime.date(2020, 1, 2), None])
+    times = pa.array([1, 2], pa.timestamp("ns", "UTC"))
+    prices = pa.array([Decimal("1.50"), None])
+    stream = io.BytesIO()
+    write_json_lines(pa.table({"a": day, "b": times, "c": prices}), stream)
+    first, second = map(json.loads, stream.getvalue().splitlines())
+    assert first == {"a": "2020-01-02", "b": "1970-01-01 00:00:00.000000001Z", "c": "1.50"}
+    assert second == {"a": None, "b": "1970-01-01 00:00:00.000000002Z", "c": None}
+
+
+def test_write__binary_values():
+    for write in (write_csv, write_json_lines):
+        with pytest.raises(InvalidInputError, match=r"'a' holds binary values, which only Parquet"):
+            write(pa.table({"a": [b"\xff"]}), io.BytesIO())
 
 
 @given(TABLES, st.integers(1, 4))
