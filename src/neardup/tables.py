@@ -467,10 +467,10 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class EarlierKeepers(Rows):
-    """Keepers of documents from an earlier collection that stays whole.
+class IndexKeepers(Rows):
+    """Keepers of documents, found in an index.
 
-    ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are common elements of a
+    ``documents`` are numbers of index documents, -1 for none. ``overlaps`` are common elements of a
     document and its keeper, ``sizes`` elements of the keeper, or their weights. Keepers of exact
     copies (``are_copies``) are final.
     """
@@ -482,7 +482,7 @@ class EarlierKeepers(Rows):
     are_copies: Bools
 
     @classmethod
-    def none(cls, n: int) -> EarlierKeepers:
+    def none(cls, n: int) -> IndexKeepers:
         """Return n documents without keepers."""
         keepers, zeros = np.full(n, -1, np.int64), np.zeros(n, np.int64)
         return cls(keepers, zeros, zeros.copy(), np.zeros(n), np.zeros(n, np.bool_))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import CandidateSets, make_measure
 from neardup.matching.survivors import choose_survivors, join_components
-from neardup.tables import EarlierKeepers
+from neardup.tables import IndexKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of
 from tests.oracles import components as components_oracle
@@ -72,11 +72,11 @@ def check(drawn, make, measure, threshold, capacity, sizes, known=None):
     chunks = choose_survivors(
         CandidateSets(lists, sizes, reader, n_fixed, capacity),
         exact,
-        earlier=earlier,
+        index_keepers=earlier,
         progress=reports.append,
     )
     whole = choose_survivors(
-        CandidateSets.of_sets(lists, make(sets), n_fixed), exact, earlier=earlier
+        CandidateSets.of_sets(lists, make(sets), n_fixed), exact, index_keepers=earlier
     )
     assert as_values(chunks) == as_values(whole)
     expected = oracle.choose(
@@ -110,7 +110,7 @@ def earlier_of(sets, known, measure):
         )
         similarities[d] = value(measure, rank_of_sets(measure, sets[d], x))
     nothing = np.zeros(n, np.bool_)
-    return EarlierKeepers(numbers, overlaps, sizes, similarities, nothing)
+    return IndexKeepers(numbers, overlaps, sizes, similarities, nothing)
 
 
 def share_a_key(keys):

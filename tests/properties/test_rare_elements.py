@@ -14,7 +14,7 @@ from neardup.matching import survivors
 from neardup.matching.buckets import list_full_keys, list_prefixes
 from neardup.matching.measures import CandidateSets, make_measure, measure_sets
 from neardup.matching.survivors import choose_survivors, join_components, rank_documents
-from neardup.tables import EarlierKeepers
+from neardup.tables import IndexKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
@@ -102,7 +102,7 @@ def test_choose_survivors__by_elements_what_goes_for_an_earlier_one(
     numbers = st.integers(0, len(sets) - 1)
     known = data.draw(st.dictionaries(numbers, st.sampled_from(sets)))
     known = {d: x for d, x in known.items() if x & sets[d]}
-    earlier = EarlierKeepers(
+    earlier = IndexKeepers(
         np.array([9 if d in known else -1 for d in range(len(sets))]),
         np.array([len(known.get(d, set()) & sets[d]) for d in range(len(sets))]),
         np.array([len(known.get(d, ())) for d in range(len(sets))]),
@@ -115,8 +115,8 @@ def test_choose_survivors__by_elements_what_goes_for_an_earlier_one(
         np.zeros(len(sets), np.bool_),
     )
     documents, chosen = documents_of(sets, keys), make_measure(measure, threshold)
-    found = by_elements(choose_survivors, documents, chosen, earlier=earlier, after=after)
-    assert as_values(found) == as_values(choose_survivors(documents, chosen, earlier=earlier))
+    found = by_elements(choose_survivors, documents, chosen, index_keepers=earlier, after=after)
+    assert as_values(found) == as_values(choose_survivors(documents, chosen, index_keepers=earlier))
     expected = oracle.choose(
         sets, measure, threshold, are_candidates=share_a_key(keys), earlier=known
     )

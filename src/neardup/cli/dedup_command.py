@@ -89,10 +89,10 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)
     output.check(sources, origins, index=folder)
-    with job.opened(call.engine_within(IN_MEMORY)) as other:
-        key = job.key(other)
+    with job.open_reference(call.engine_within(IN_MEMORY)) as reference:
+        key = job.key(reference)
         with call.working(output.place, key) as workspace, call.display:
-            result = job.run(call.engine_within(workspace), other)
+            result = job.run(call.engine_within(workspace), reference)
             output.write(result)
     lines = _report(result.summary, index=folder, is_new=is_new)
     call.print_result(result.summary, *lines, *footer(result.summary, output))

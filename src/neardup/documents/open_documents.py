@@ -31,7 +31,7 @@ from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure, overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, EarlierKeepers, Floats, Int64s, Rows, Texts, Uint32s, Uint64s
+from neardup.tables import Bools, Floats, IndexKeepers, Int64s, Rows, Texts, Uint32s, Uint64s
 
 Searchable = DocumentSegment | Delta
 """Some documents that are looked up by their rows, which are numbered from 0."""
@@ -218,13 +218,13 @@ def _open(index: OpenDocuments, folder: Path) -> OpenDocuments:
     return replace(index, segments=(*parts, *index.segments))
 
 
-def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
+def find_keepers(index: OpenDocuments, queries: Queries, measure: Measure) -> IndexKeepers:
     """Find the keeper of each text that is left out.
 
     A keeper is the denied exact copy; else the first exact copy in the index; else the most similar
     document, the first on a tie. Denied documents have the last numbers.
     """
-    answers = EarlierKeepers.none(len(queries))
+    answers = IndexKeepers.none(len(queries))
     hits = best_hits(index.lookup(queries, measure), queries, measure)
     for name in ("documents", "overlaps", "sizes", "similarities", "are_copies"):
         getattr(answers, name)[hits.queries] = getattr(hits, name)

@@ -15,7 +15,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.destinations import Target, target_of
 from neardup.files.rows import Source
 from neardup.files.streams import Copied, is_remote, state_of_url
-from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
+from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
 from neardup.runs.disk import work_errors
@@ -46,8 +46,7 @@ def open_runner(run: RunOptions | None) -> Runner:
 @contextmanager
 def open_engine(
     run: RunOptions | None,
-    sources: Sequence[Source] = (),
-    reading: ReadingOptions | None = None,
+    sources: Sequence[Source],
     whole: Sequence[str] = (),
 ) -> Iterator[Engine]:
     """Open a job's engine, in threads or in Spark.

@@ -21,8 +21,8 @@ from neardup.matching.join import count_words, rank_sets
 from neardup.matching.measures import CandidateSets, Measure, SetCache, measure_sets, score_pairs
 from neardup.matching.set_join import make_parities
 from neardup.tables import (
-    EarlierKeepers,
     Floats,
+    IndexKeepers,
     Int32s,
     Int64s,
     KeyLists,
@@ -208,23 +208,23 @@ def choose_survivors(
     documents: CandidateSets,
     measure: Measure,
     *,
-    earlier: EarlierKeepers | None = None,
+    index_keepers: IndexKeepers | None = None,
     progress: Progress = None,
 ) -> Removals:
     """Remove documents similar to an earlier survivor.
 
     A document is compared, exactly, with all documents that already stay and share a key with it,
     and is removed in favour of the most similar one at the threshold (the earliest on a tie). For
-    one-sided measures x is the document to remove and y the one that stays. ``earlier`` are keepers
-    already known for some documents; a more similar one that stays replaces them. ``progress`` gets
-    the number of documents decided so far.
+    one-sided measures x is the document to remove and y the one that stays. Documents with one
+    of the ``index_keepers`` are removed; a more similar document that stays replaces the keeper.
+    ``progress`` gets the number of documents decided so far.
 
     A cluster of n copies of one document costs n comparisons. If sets do not all fit, each chunk is
     compared with the earlier survivors that share a key with it, read in slices, and then with
     itself; documents without shared keys are never read. Memory in addition to sets: up to 20 bytes
     per document and band, and 90 per document.
     """
-    selection = SurvivorSelection(documents, measure, earlier)
+    selection = SurvivorSelection(documents, measure, index_keepers)
     if documents.fit:
         sets = measure_sets(documents.sets)
         selection.process(0, len(documents), sets, progress=progress)
@@ -269,7 +269,7 @@ class SurvivorSelection(CandidateMatcher):
     """Decisions about the documents so far, with members that stay by key."""
 
     def __init__(
-        self, documents: CandidateSets, measure: Measure, earlier: EarlierKeepers | None
+        self, documents: CandidateSets, measure: Measure, keepers: IndexKeepers | None
     ) -> None:
         lists = documents.lists
         super().__init__(lists, measure, documents.capacity)
@@ -285,12 +285,12 @@ class SurvivorSelection(CandidateMatcher):
             similarities=np.full(self.n_documents, np.nan),
             known_sizes=np.empty(0, np.int64),
         )
-        if earlier is not None:
-            rows = np.flatnonzero(earlier.documents >= 0)
+        if keepers is not None:
+            rows = np.flatnonzero(keepers.documents >= 0)
             decisions.keepers[rows] = survivor_kernels.KNOWN
-            decisions.overlaps[rows] = earlier.overlaps[rows]
-            decisions.similarities[rows] = earlier.similarities[rows]
-            decisions = decisions._replace(known_sizes=earlier.sizes)
+            decisions.overlaps[rows] = keepers.overlaps[rows]
+            decisions.similarities[rows] = keepers.similarities[rows]
+            decisions = decisions._replace(known_sizes=keepers.sizes)
         self._decisions = sealed(decisions)
 
     def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, decides: bool) -> None:

@@ -33,8 +33,8 @@ from neardup.sketches.minhash import (
 from neardup.tables import (
     Bools,
     Digests,
-    EarlierKeepers,
     Filters,
+    IndexKeepers,
     Int8s,
     Int64s,
     ShingleSets,
@@ -75,7 +75,7 @@ class TextLookUp(ABC):
         """Compute the lookup keys of texts: ``digests``, ``keys``, and ``filters`` or None."""
 
     @abstractmethod
-    def find(self, signed: Sequence[Any]) -> EarlierKeepers:
+    def find(self, signed: Sequence[Any]) -> IndexKeepers:
         """Find the keepers of texts, given consecutive results of ``sign``."""
 
 
@@ -221,7 +221,7 @@ def sign_block(
         columns |= {"filter": filter_column(joined), "filter_sizes": joined.sizes}
     if plan.look_up is not None:
         # All at once, which is much faster than in slices.
-        columns |= zip(_EARLIER, vars(plan.look_up.find(looked_up)).values(), strict=True)
+        columns |= zip(_KEEPER_COLUMNS, vars(plan.look_up.find(looked_up)).values(), strict=True)
     if plan.blocking:
         is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
         columns[_BLOCKING] = read_blocking_keys(block, plan.blocking, is_bad)
@@ -353,7 +353,7 @@ def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -
 
 
 _DIGESTS = ("digest_low", "digest_high")
-_EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
+_KEEPER_COLUMNS = [f"index_{field.name}" for field in fields(IndexKeepers)]
 _BLOCKING = "blocking_keys"
 
 
@@ -361,10 +361,11 @@ class SignedBatches:
     """Batches of signed documents of some collections, numbered from 0.
 
     Columns of a batch: ``numbers`` of rows; ``n_tokens``, which is ``BAD`` for a skipped row and 0
-    if tokens are not counted; digests and band keys; filters, without an index or weights; earlier
-    keepers from an index; and ``lengths`` in characters, ``order``, ``ids`` and ``blocking_keys``
-    if they are needed. With blocking keys, digests and band keys combine a document with its
-    blocking key, so that documents with different ones never match, whatever their texts.
+    if tokens are not counted; digests and band keys; filters, without an index or weights; keepers
+    in an index, if one was searched; and ``lengths`` in characters, ``order``, ``ids`` and
+    ``blocking_keys`` if they are needed. With blocking keys, digests and band keys combine a
+    document with its blocking key, so that documents with different ones never match, whatever
+    their texts.
     """
 
     def __init__(self, n_bands: int, collections: Iterable[SpilledBatches] = ()) -> None:
@@ -407,21 +408,21 @@ class SignedBatches:
         parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
         return np.concatenate(parts) if parts else None
 
-    def earlier(self) -> Iterator[tuple[int, EarlierKeepers]]:
-        """Yield each batch's earlier keepers, if an index was searched."""
+    def index_keepers(self) -> Iterator[tuple[int, IndexKeepers]]:
+        """Yield each batch's keepers in an index, if one was searched."""
         for start, batch in self:
-            if _EARLIER[0] in batch.schema.names:
-                columns = (batch.column(name) for name in _EARLIER)
+            if _KEEPER_COLUMNS[0] in batch.schema.names:
+                columns = (batch.column(name) for name in _KEEPER_COLUMNS)
                 # Flags are bits in a batch.
                 yield (
                     start,
-                    EarlierKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
+                    IndexKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
                 )
 
 
 def digests_of(batch: pa.RecordBatch) -> Digests:
     """Return the digests and blocking keys of a batch."""
-    pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
+    pairs = np.column_stack([with_blocking_keys(batch, name) for name in _DIGESTS])
     is_filled = numbers_of(batch, "n_tokens") > 0
     if _has_keys(batch):
         is_filled &= numbers_of(batch, _BLOCKING) != NO_KEY
@@ -433,7 +434,7 @@ def keys_of(batch: pa.RecordBatch, n_bands: int, rows: Int64s | None = None) -> 
     n_documents = len(batch) if rows is None else len(rows)
     keys: Uint64s = np.empty((n_documents, n_bands), np.uint64)
     for band, of_band in enumerate(keys.T):
-        values = within_block(batch, f"key_{band}")
+        values = with_blocking_keys(batch, f"key_{band}")
         of_band[:] = values if rows is None else values[rows]
     return keys
 
@@ -442,8 +443,8 @@ def _has_keys(batch: pa.RecordBatch) -> bool:
     return _BLOCKING in batch.schema.names
 
 
-def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
-    """Combine hashes with the blocking keys."""
+def with_blocking_keys(batch: pa.RecordBatch, name: str) -> Uint64s:
+    """Return a column of hashes, combined with blocking keys if there are any."""
     values: Uint64s = numbers_of(batch, name)
     return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values
 
@@ -453,7 +454,7 @@ def for_driver(batch: pa.RecordBatch) -> pa.RecordBatch:
 
     They have no sketches, and digests only if an index was searched, for adding documents to it.
     """
-    is_of_index = _EARLIER[0] in batch.schema.names
+    is_of_index = _KEEPER_COLUMNS[0] in batch.schema.names
     dropped = ("key_", "filter") if is_of_index else ("key_", "filter", "digest_")
     names = batch.schema.names
     return batch.select([name for name in names if not name.startswith(dropped)])

@@ -40,7 +40,7 @@ from neardup.reading.sign import (
     numbers_of,
     sign_block,
     take_filters,
-    within_block,
+    with_blocking_keys,
 )
 from neardup.runs.runner import Runner
 from neardup.stages.options import DedupPlan, other_columns_of
@@ -49,8 +49,8 @@ from neardup.tables import (
     Assignment,
     Bools,
     Digests,
-    EarlierKeepers,
     Filters,
+    IndexKeepers,
     Int64s,
     Removals,
     ShingleSets,
@@ -109,25 +109,25 @@ class NumberedContents:
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """Documents similar to an index document, which replaces them.
+class IndexRemovals:
+    """Documents removed in favour of an index document.
 
-    ``rows`` are their ascending numbers, ``keepers`` the index documents. None of the rows stays;
-    a kept document becomes the keeper if it is more similar than the index document.
+    ``documents`` ascend, and ``keepers`` are their index documents. A document that stays becomes
+    the keeper instead if it is more similar than the index document.
     """
 
-    rows: Int64s
-    keepers: EarlierKeepers
+    documents: Int64s
+    keepers: IndexKeepers
 
     @classmethod
-    def of(cls, batches: SignedBatches) -> Earlier:
-        """Collect them from signed documents."""
-        rows, keepers = [np.empty(0, np.int64)], []
-        for start, block in batches.earlier():
-            here = np.flatnonzero(block.documents >= 0)
-            rows.append(start + here)
-            keepers.append(block.take(here))
-        return cls(np.concatenate(rows), EarlierKeepers.joined(keepers))
+    def of(cls, batches: SignedBatches) -> IndexRemovals:
+        """Collect the signed documents with a keeper."""
+        documents, keepers = [np.empty(0, np.int64)], []
+        for start, batch in batches.index_keepers():
+            rows = np.flatnonzero(batch.documents >= 0)
+            documents.append(start + rows)
+            keepers.append(batch.take(rows))
+        return cls(np.concatenate(documents), IndexKeepers.joined(keepers))
 
     @cached_property
     def index_documents(self) -> Int64s:
@@ -139,13 +139,14 @@ class Earlier:
         """Positions of the keepers in ``index_documents``."""
         return np.searchsorted(self.index_documents, self.keepers.documents)
 
-    def of_documents(self, documents: Int64s) -> EarlierKeepers:
+    def of_documents(self, documents: Int64s) -> IndexKeepers:
         """Return the keepers of documents, -1 without a keeper."""
-        if not len(self.rows):
-            return EarlierKeepers.none(len(documents))
-        places = np.minimum(np.searchsorted(self.rows, documents), len(self.rows) - 1)
+        own = self.documents
+        if not len(own):
+            return IndexKeepers.none(len(documents))
+        places = np.minimum(np.searchsorted(own, documents), len(own) - 1)
         keepers = self.keepers.take(places)
-        keepers.documents[self.rows[places] != documents] = -1
+        keepers.documents[own[places] != documents] = -1
         return keepers
 
 
@@ -154,11 +155,11 @@ class DedupContents(NumberedContents):
     """Contents of a collection and of its reference collection.
 
     Documents of ``other`` are numbered before ``own``; all of them stay. If an index takes its
-    place, ``earlier`` lists the documents with a keeper there; exact copies of index documents are
-    not compared again.
+    place, ``index_removals`` lists the documents with a keeper there; exact copies of index
+    documents are not compared again.
     """
 
-    earlier: Earlier | None = None
+    index_removals: IndexRemovals | None = None
 
     @property
     def own(self) -> Catalogue:
@@ -174,14 +175,15 @@ class DedupContents(NumberedContents):
     def is_content(self) -> Bools:
         """Mask of documents that represent a content to be compared."""
         is_content = super().is_content
-        if self.earlier is not None:
-            is_content[self.earlier.rows[self.earlier.keepers.are_copies]] = False
+        if (removals := self.index_removals) is not None:
+            is_content[removals.documents[removals.keepers.are_copies]] = False
         return is_content
 
     @property
-    def n_others(self) -> int:
-        """Number of documents before ``own``: others, or keepers in the index."""
-        return len(self.other if self.earlier is None else self.earlier.index_documents)
+    def n_reference(self) -> int:
+        """Number of documents before ``own`` in an ``Assignment``: others, or index documents."""
+        removals = self.index_removals
+        return len(self.other if removals is None else removals.index_documents)
 
     def count(self) -> int:
         """Count all contents, including contents settled by the index."""
@@ -195,11 +197,14 @@ class DedupContents(NumberedContents):
         """Count the documents that stay in any case."""
         return int(np.count_nonzero(documents < len(self.other)))
 
-    def need_not_meet(self) -> Bools:
-        """Mask documents that need no comparison with each other."""
+    def are_decided(self) -> Bools:
+        """Mask documents that stay, or are removed, whatever the comparisons.
+
+        Two decided documents need no comparison with each other.
+        """
         marks: Bools = np.arange(len(self.firsts)) < len(self.other)
-        if self.earlier is not None:
-            marks[self.earlier.rows] = True
+        if self.index_removals is not None:
+            marks[self.index_removals.documents] = True
         return marks
 
 
@@ -220,8 +225,8 @@ def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool = False) -> 
         ranks = np.arange(len(other) + len(own), dtype=np.int64)
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
     firsts = find_firsts(read, ranks)
-    earlier = Earlier.of(read.known) if with_index else None
-    return DedupContents(read.catalogues, firsts, ranks, earlier)
+    index_removals = IndexRemovals.of(read.known) if with_index else None
+    return DedupContents(read.catalogues, firsts, ranks, index_removals)
 
 
 # Memory per document while equal digests are grouped, or equal keys of a band.
@@ -260,22 +265,22 @@ def _number_copies(kinds: Iterator[Columns]) -> tuple[Int64s, Int64s]:
     return columns["document"][are_shared], numbers[are_shared]
 
 
-# Role of a document in its bucket: not a content, connected to others, or not to be compared with
-# other documents of this role.
-_NO_CONTENT, _MEETS, _IS_IGNORED = range(3)
+# Role of a document in its bucket: not a content, a content to be connected, or a decided content,
+# which is not connected to other decided ones.
+_NO_CONTENT, _IS_CONTENT, _IS_DECIDED = range(3)
 
 
 def find_components(
-    read: Read, contents: NumberedContents, n_bands: int, are_ignored: Bools | None = None
+    read: Read, contents: NumberedContents, n_bands: int, are_decided: Bools | None = None
 ) -> Int64s:
     """Find the first document of each document's component.
 
     Contents are connected if they share a full 64-bit band key, directly or through others. Two
-    documents that ``are_ignored`` are not connected directly.
+    documents that ``are_decided`` are not connected directly.
     """
-    roles = np.where(contents.is_content, _MEETS, _NO_CONTENT).astype(np.int8)
-    if are_ignored is not None:
-        roles[contents.is_content & are_ignored] = _IS_IGNORED
+    roles = np.where(contents.is_content, _IS_CONTENT, _NO_CONTENT).astype(np.int8)
+    if are_decided is not None:
+        roles[contents.is_content & are_decided] = _IS_DECIDED
     parents: Int64s = np.arange(len(roles), dtype=np.int64)
     keys = Keys(_list_band, n_bands, _BAND_BYTES)
     for firsts, members in read.group_by_keys({"role": roles}, keys, _connect, "bucket"):
@@ -287,11 +292,11 @@ def find_components(
 def _list_band(documents: DocumentRows, band: int) -> Columns:
     roles = documents.given["role"]
     rows = np.flatnonzero(roles != _NO_CONTENT)
-    keys = within_block(documents.rows, f"key_{band}")[rows]
+    keys = with_blocking_keys(documents.rows, f"key_{band}")[rows]
     return {
         "key": keys,
         "document": documents.first + rows,
-        "is_ignored": roles[rows] == _IS_IGNORED,
+        "is_decided": roles[rows] == _IS_DECIDED,
     }
 
 
@@ -300,7 +305,7 @@ def _connect(bands: Iterator[Columns]) -> tuple[Int64s, Int64s]:
     edges = []
     for columns in bands:
         documents = columns["document"]
-        firsts, members = star_edges(columns["key"], are_ignored=columns["is_ignored"])
+        firsts, members = star_edges(columns["key"], are_ignored=columns["is_decided"])
         edges.append((documents[firsts], documents[members]))
     if len(edges) == 1:
         return edges[0]
@@ -400,13 +405,12 @@ def choose_by_buckets(
 ) -> Removals:
     """Decide contents that share a bucket, in several stages."""
     n_bands, room = plan.banding.bands, engine.limits.partition_bytes
-    need_not_meet = contents.need_not_meet()
+    are_decided = contents.are_decided()
 
     def find_partitions() -> Partitions:
-        # If only survivors matter, contents that stay in any case need no comparison with each
-        # other.
-        are_ignored = None if plan.joins_components else need_not_meet
-        roots = find_components(read, contents, n_bands, are_ignored)
+        # A component may be connected through two decided contents.
+        skipped = None if plan.joins_components else are_decided
+        roots = find_components(read, contents, n_bands, skipped)
         return pack_components(roots, contents, plan.reading, room, engine.limits.least_partitions)
 
     with engine.stage("bucket") as note:
@@ -417,7 +421,7 @@ def choose_by_buckets(
     def sieved_in(number: int) -> tuple[int, Int64s, Bools]:
         within = partitions.places(number)
         documents = partitions.documents[within]
-        return within.start, partitions.components[within], need_not_meet[documents]
+        return within.start, partitions.components[within], are_decided[documents]
 
     with engine.stage("sieve") as note:
         components: Int64s = np.full(len(partitions.documents), -1, np.int64)
@@ -433,7 +437,7 @@ def choose_by_buckets(
     def live_in(number: int) -> _Live:
         within = partitions.places(number)
         places = np.flatnonzero(is_live[within]) + within.start
-        documents, earlier = partitions.documents[places], contents.earlier
+        documents, removals = partitions.documents[places], contents.index_removals
         return _Live(
             within.start,
             places,
@@ -441,7 +445,7 @@ def choose_by_buckets(
             components[places],
             n_tokens[places],
             contents.count_fixed(documents),
-            None if earlier is None else earlier.of_documents(documents),
+            None if removals is None else removals.of_documents(documents),
         )
 
     with engine.stage("choose") as note:
@@ -455,14 +459,14 @@ def choose_by_buckets(
 
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
     """Return candidates that may be similar, and their new components."""
-    start, components, need_not_meet = partition.facts
+    start, components, are_decided = partition.facts
     keys, filters = candidates_in(partition, plan.banding.bands)
     firsts = sieve_components(
         components,
         keys,
         filters,
         plan.measure,
-        are_fixed=need_not_meet,
+        are_fixed=are_decided,
         with_fixed=plan.joins_components,
         either_way=plan.joins_components,
     )
@@ -474,7 +478,7 @@ class _Live(NamedTuple):
     """Candidate contents of a partition, in keep order.
 
     Each has its position in ``places``, counted from the partition's ``start``. The first
-    ``n_fixed`` stay in any case, and contents with an ``earlier`` keeper are removed.
+    ``n_fixed`` stay in any case, and contents with one of the ``index_keepers`` are removed.
     """
 
     start: int
@@ -483,7 +487,7 @@ class _Live(NamedTuple):
     components: Int64s
     n_tokens: Int64s
     n_fixed: int
-    earlier: EarlierKeepers | None
+    index_keepers: IndexKeepers | None
 
 
 def _choose_in_partition(
@@ -505,7 +509,7 @@ def _choose_in_partition(
         capacity,
         are_in_memory=partition.has_sets,
     )
-    return _choose(candidates, plan, live.earlier).renumbered(live.documents).as_arrays()
+    return _choose(candidates, plan, live.index_keepers).renumbered(live.documents).as_arrays()
 
 
 def choose_exactly(contents: DedupContents, plan: DedupPlan, runner: Runner) -> Removals:
@@ -528,10 +532,12 @@ def choose_exactly(contents: DedupContents, plan: DedupPlan, runner: Runner) -> 
 def _choose(
     candidates: CandidateSets,
     plan: DedupPlan,
-    earlier: EarlierKeepers | None = None,
+    index_keepers: IndexKeepers | None = None,
     progress: Progress = None,
 ) -> Removals:
-    removals = choose_survivors(candidates, plan.measure, earlier=earlier, progress=progress)
+    removals = choose_survivors(
+        candidates, plan.measure, index_keepers=index_keepers, progress=progress
+    )
     if plan.joins_components:
         removals = join_components(candidates, plan.measure, removals, progress=progress)
     return removals
@@ -543,28 +549,28 @@ def assign(contents: DedupContents, removals: Removals) -> Assignment:
     An exact copy follows its content: if it stays, the content's first document stays and replaces
     its copies; if it is removed, all its documents get the same keeper.
     """
-    n_other, earlier = len(contents.other), contents.earlier
-    gone_for: Int64s = np.full(len(contents.firsts), -1, np.int64)
+    n_other, by_index = len(contents.other), contents.index_removals
+    keeper_of: Int64s = np.full(len(contents.firsts), -1, np.int64)
     similarity_of = np.full(len(contents.firsts), np.nan)
-    # Index documents are not among the compared contents.
-    n_of_index = contents.n_others - n_other
-    if earlier is not None:
-        gone_for[earlier.rows] = earlier.places
-        similarity_of[earlier.rows] = earlier.keepers.similarities
-    gone_for[removals.documents] = n_of_index + removals.keepers
+    # Keepers are numbered with index documents first, which contents do not include.
+    n_of_index = contents.n_reference - n_other
+    if by_index is not None:
+        keeper_of[by_index.documents] = by_index.places
+        similarity_of[by_index.documents] = by_index.keepers.similarities
+    keeper_of[removals.documents] = n_of_index + removals.keepers
     similarity_of[removals.documents] = removals.similarities
 
     firsts = contents.firsts[n_other:]
     filled = np.flatnonzero(firsts >= 0)
     first = firsts[filled]
     exact = np.zeros(len(firsts), np.bool_)
-    exact[filled] = (gone_for[first] < 0) & (first != filled + n_other)
+    exact[filled] = (keeper_of[first] < 0) & (first != filled + n_other)
     keepers: Int64s = np.full(len(firsts), -1, np.int64)
-    keepers[filled] = gone_for[first]
+    keepers[filled] = keeper_of[first]
     keepers[exact] = n_of_index + firsts[exact]
     similarities = np.full(len(firsts), np.nan)
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
-    if earlier is not None:
-        exact[earlier.rows] = earlier.keepers.are_copies
+    if by_index is not None:
+        exact[by_index.documents] = by_index.keepers.are_copies
     return Assignment(keepers, similarities, exact)

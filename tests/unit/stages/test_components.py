@@ -92,7 +92,7 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     keys, contents = drawn
     options = DedupOptions(clusters=kind, bands=(N_BANDS, 2), ngram=2)
     plan, runner = plan_deduplication(options), Runner(workers)
-    are_ignored = None if kind == "components" else contents.need_not_meet()
+    are_ignored = None if kind == "components" else contents.are_decided()
     nobody = [False] * len(keys)
     expected = components_oracle(
         keys.tolist(), contents, nobody if are_ignored is None else are_ignored.tolist()

@@ -50,7 +50,7 @@ from neardup.stages.options import (
     weights_for,
 )
 from neardup.stages.selection import KeeperIds
-from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, TokenLists
+from neardup.tables import Assignment, Bools, IndexKeepers, Int8s, TokenLists
 
 
 def _check_with_index(options: DedupOptions, scheme: DocumentScheme) -> None:
@@ -154,10 +154,10 @@ class IndexLookUp(TextLookUp):
         """Compute the lookup keys of texts."""
         return make_queries(token_lists, self._index.opened.scheme)
 
-    def find(self, signed: Sequence[Queries]) -> EarlierKeepers:
+    def find(self, signed: Sequence[Queries]) -> IndexKeepers:
         """Find the keeper of each text."""
         if not signed:
-            return EarlierKeepers.none(0)
+            return IndexKeepers.none(0)
         return find_keepers(self._index.opened, join_queries(signed), self._measure)
 
 
@@ -169,8 +169,8 @@ SIDES = ("input", "against", "denied")
 
 def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assignment) -> Int8s:
     """Return the side of each document's keeper, input if kept."""
-    assert contents.earlier is not None
-    documents, keepers = contents.earlier.index_documents, assignment.keepers
+    assert contents.index_removals is not None
+    documents, keepers = contents.index_removals.index_documents, assignment.keepers
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
     rows = np.flatnonzero((keepers >= 0) & (keepers < len(documents)))
     is_denied = documents[keepers[rows]] >= index.first_denied

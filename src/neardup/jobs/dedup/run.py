@@ -117,7 +117,7 @@ class DedupJob:
         return [] if self._against is None else self._resolve(self._against, self.options)
 
     @contextmanager
-    def opened(self, engine: Engine) -> Iterator[Reference]:
+    def open_reference(self, engine: Engine) -> Iterator[Reference]:
         """Resolve all inputs, and open the index within the block."""
         sources = self.sources
         if self.index is None:
@@ -127,29 +127,30 @@ class DedupJob:
         # Index code is slow to import, and most runs have none.
         from neardup.jobs.dedup.against import open_index
 
-        with open_index(self.index, sources, self.options, engine) as other:
-            yield other
+        with open_index(self.index, sources, self.options, engine) as reference:
+            yield reference
 
-    def key(self, other: Reference) -> dict[str, Any] | None:
+    def key(self, reference: Reference) -> dict[str, Any] | None:
         """Return the inputs of a stopped run, None if unidentifiable."""
-        options, scheme = other.plan.options, other.plan.reading.shingles.describe()
-        key = key_of("dedup", options, scheme, inputs=self.sources, against=other.sources)
-        if key is not None and other.state is not None:
-            key["index"] = [other.state]
+        plan, against = reference.plan, reference.sources
+        scheme = plan.reading.shingles.describe()
+        key = key_of("dedup", plan.options, scheme, inputs=self.sources, against=against)
+        if key is not None and reference.state is not None:
+            key["index"] = [reference.state]
         return key
 
-    def run(self, engine: Engine, other: Reference) -> DeduplicationResult:
-        """Run all stages before writing, against the opened references."""
-        result = deduplicate_sources(engine, self.sources, other)
-        if other.state is not None:
-            folder = other.state["path"]
+    def run(self, engine: Engine, reference: Reference) -> DeduplicationResult:
+        """Run all stages before writing, against the opened reference."""
+        result = deduplicate_sources(engine, self.sources, reference)
+        if reference.state is not None:
+            folder = reference.state["path"]
             named = {"name": Path(folder).name, "origin": folder}
             result.summary |= {"against_files": 1, "against": [named]}
         return result
 
 
 def deduplicate_sources(
-    engine: Engine, sources: Sequence[Source], other: Reference
+    engine: Engine, sources: Sequence[Source], reference: Reference
 ) -> DeduplicationResult:
     """Run all stages before writing.
 
@@ -157,18 +158,18 @@ def deduplicate_sources(
     possible near-duplicates again for exact comparison. Weights by document frequencies need an
     earlier pass. Kept documents are added to a new state of the index, and removed ones recorded.
     """
-    plan = other.plan
-    keep_extracted(engine.workspace, sources, other.sources)
+    plan, against = reference.plan, reference.sources
+    keep_extracted(engine.workspace, sources, against)
     if plan.reading.needs_frequencies:
         with engine.stage("count"):
-            collections = to_be_counted(plan.options, sources, other.sources)
+            collections = to_be_counted(plan.options, sources, against)
             plan = plan.weighed(engine.count("count", counted_shingles(collections, plan.reading)))
     with engine.stage("read") as note:
-        read = sign_documents(engine, sources, other.sources, plan)
-        contents = find_contents(read, plan.keep, with_index=other.index is not None)
+        read = sign_documents(engine, sources, against, plan)
+        contents = find_contents(read, plan.keep, with_index=reference.index is not None)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     decided = _decide(engine, read, contents, plan)
-    result = _conclude(engine, read, other, decided)
+    result = _conclude(engine, read, reference, decided)
     write_rows_by(result, engine)
     return result
 
@@ -242,31 +243,32 @@ def audit_recall(
     owners = np.repeat(np.arange(len(sets), dtype=np.int32), np.diff(lists.starts))
     members, starts = owners[np.argsort(lists.keys, kind="stable")], offsets_of(lists.sizes)
 
-    def look(document: int) -> tuple[int, int, bool]:
+    def audit(document: int) -> tuple[int, int, bool]:
+        """Count similar and found documents; return whether it stays although similar."""
         keys = lists.keys[lists.starts[document] : lists.starts[document + 1]]
-        meet = [members[starts[key] : starts[key + 1]] for key in keys.tolist()]
-        others = np.unique(np.concatenate([np.empty(0, np.int32), *meet])).astype(np.int64)
+        with_key = [members[starts[key] : starts[key + 1]] for key in keys.tolist()]
+        others = np.unique(np.concatenate([np.empty(0, np.int32), *with_key])).astype(np.int64)
         others = others[others != document]
         later, earlier = np.maximum(others, document), np.minimum(others, document)
         similar = others[overlaps_at_threshold(sets, later, earlier, measure) >= 0]
-        shares = (band_keys[:, similar] == band_keys[:, [document]]).any(axis=0)
-        beside = bool(stays[document] and stays[similar[similar < document]].any())
-        return len(similar), int(shares.sum()), beside
+        are_found = (band_keys[:, similar] == band_keys[:, [document]]).any(axis=0)
+        is_kept = bool(stays[document] and stays[similar[similar < document]].any())
+        return len(similar), int(are_found.sum()), is_kept
 
-    looked_at = runner.map(look, drawn.tolist(), "audit", range(1, len(drawn) + 1))
-    seen = np.array(list(looked_at), np.int64).reshape(-1, 3)
-    n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
-    of_similar = seen[seen[:, 0] > 0]
+    audits = runner.map(audit, drawn.tolist(), "audit", range(1, len(drawn) + 1))
+    counts = np.array(list(audits), np.int64).reshape(-1, 3)
+    n_pairs, n_found, n_kept = (int(total) for total in counts.sum(axis=0))
+    with_similar = counts[counts[:, 0] > 0]
     recall, interval = None, None
-    if len(of_similar):
+    if len(with_similar):
         # Pairs of one document are found or missed together, so documents are the unit. A mean of
         # shares varies at most as much as one of as many 0 or 1 values.
-        recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
-        bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
+        recall = float((with_similar[:, 1] / with_similar[:, 0]).mean())
+        bounds = wilson_intervals(np.array([recall]), np.array([float(len(with_similar))]))
         interval = [float(bound[0]) for bound in bounds]
     return {
         "documents": len(drawn),
-        "similar_documents": len(of_similar),
+        "similar_documents": len(with_similar),
         "similar_pairs": n_pairs,
         "found_pairs": n_found,
         "recall": recall,
@@ -306,10 +308,10 @@ def _conclude(
     assignment = assign(contents, decided.removals)
     other, names = contents.other, None
     of_index: dict[str, Any] = {}
-    if index is not None and contents.earlier is not None:
+    if index is not None and contents.index_removals is not None:
         from neardup.jobs.dedup.against import DENIED, SIDES, add_to_index, keeper_sides
 
-        other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
+        other = other.behind(index.ids_gone_for(contents.index_removals.index_documents))
         sides = keeper_sides(index, contents, assignment)
         if reference.new is not None:
             with engine.stage("add") as note:
@@ -342,7 +344,7 @@ def _summarise(
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
     # Documents of the other collection are numbered first.
-    n_for_other = int((assignment.keepers[~assignment.stays] < contents.n_others).sum())
+    n_for_other = int((assignment.keepers[~assignment.stays] < contents.n_reference).sum())
     n_against = int(other.is_document.sum()) + (0 if index is None else index.n_documents)
     summary: dict[str, Any] = {
         "documents_in": n_documents,
@@ -500,8 +502,8 @@ def deduplicate(
         index = index_among(against, options.tokenizer, may_be_new=add)
     job = DedupJob(options, resolve_inputs, data, None if index else against, index=index)
     with (
-        open_engine(run, job.sources, options, job.whole) as engine,
-        job.opened(engine) as other,
+        open_engine(run, job.sources, job.whole) as engine,
+        job.open_reference(engine) as reference,
     ):
-        result = job.run(engine, other)
+        result = job.run(engine, reference)
     return with_warning(result)

@@ -198,14 +198,10 @@ def find_pairs(
     [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
     options = merge(PairOptions, locals())
-    return with_warning(_find(data, against, options, run))
-
-
-def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
     job = PairJob(options, resolve_inputs, data, against)
-    sources = [*job.left, *(job.right or ())]
-    with open_engine(run, sources, options) as engine:
-        return job.run(engine)
+    with open_engine(run, [*job.left, *(job.right or ())]) as engine:
+        result = job.run(engine)
+    return with_warning(result)
 
 
 class PairJob:
