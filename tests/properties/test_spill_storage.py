@@ -48,7 +48,7 @@ def open_workspace(parent, memory):
 def spill(workspace, batches, weight, n_until_stop=None):
     """Append what is not there yet; return the list."""
     with SpilledBatches("list", workspace, share=0.5, weight_of_file=weight) as spilled:
-        n_before = sum(1 for _ in spilled.known())
+        n_before = sum(1 for _ in spilled.with_facts())
         for number, batch in enumerate(batches[n_before:], n_before):
             if n_until_stop is not None and number - n_before == n_until_stop:
                 raise StoppedError
@@ -69,7 +69,7 @@ def test_spilled_batches__come_back_in_order(cutting, memory, weight, stops):
                 pass
         with open_workspace(parent, memory) as workspace:
             spilled = spill(workspace, batches, weight)
-            assert [known["number"] for _, known in spilled.known()] == list(range(len(batches)))
+            assert [each["number"] for _, each in spilled.with_facts()] == list(range(len(batches)))
             assert list(spilled) == list(spilled) == batches
             size = sum(batch.get_total_buffer_size() for batch in batches)
             assert spilled.is_in_memory == (workspace.work.n_done == 0)

@@ -37,8 +37,8 @@ def by_length(rows, n_partitions):
 
 def sum_lengths(least, group):
     """Give the lengths of the documents of a group, and their sum."""
-    rows = pa.Table.from_batches(group.rows()).to_pylist() if len(group.known) else []
-    wanted = group.known[DOCUMENT].to_pylist()
+    rows = pa.Table.from_batches(group.rows()).to_pylist() if len(group.documents) else []
+    wanted = group.documents[DOCUMENT].to_pylist()
     lengths = {row[DOCUMENT]: row["length"] for row in rows if row[DOCUMENT] in wanted}
     assert sorted(lengths) == wanted
     columns = {"length": [lengths[document] + least for document in wanted]}

@@ -42,7 +42,7 @@ from neardup.index.open_index import Addition, RemovalResult, RowPlaces, wanted_
 from neardup.index.segments import Segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest
 from neardup.passages.document_blocks import PassageReading
-from neardup.reading.sign import count_tokens, counted_shingles
+from neardup.reading.sign import count_tokens, shingle_collections
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, TokenLists
 from neardup.text.shingles import digest_token_lists
@@ -287,7 +287,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             scheme, frequencies = index.scheme, None
             if scheme.needs_frequencies:
                 plan = scheme.reading_plan(columns, skip_bad=skip_bad)
-                counted = counted_shingles([(sources, columns)], plan)
+                counted = shingle_collections([(sources, columns)], plan)
                 frequencies = count_tokens("count", counted, runner)
             with self.adding(index, runner, frequencies=frequencies) as new:
                 addition = Addition(new.index, columns, scheme.shingles.ngram)

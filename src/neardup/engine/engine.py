@@ -24,10 +24,10 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, SetCollector
 from neardup.reading.sign import (
     Collections,
-    Counted,
     ListedBlock,
     ReadingPlan,
     SignedBatches,
+    TokenCollections,
     numbers_of,
 )
 from neardup.runs.exchange import Shuffle, keep_arrays, kept_arrays
@@ -46,8 +46,8 @@ U = TypeVar("U")
 DOCUMENT = "document"
 """Column with the number of each row's document."""
 
-Given = tuple[Any, "pa.RecordBatch | None"]
-"""Facts as plain values, and rows."""
+FactsAndRows = tuple[Any, "pa.RecordBatch | None"]
+"""A function's facts, as plain values, and its rows."""
 
 BlockFunction = Callable[[RowBlock, ReadingPlan], ListedBlock]
 """Function of a block.
@@ -111,19 +111,19 @@ class Partition:
 class Group:
     """Some documents and their rows.
 
-    ``known`` has a row per document, as passed to ``TaskRows.group``. The threads of ``runner``
+    ``documents`` has a row per document, as passed to ``TaskRows.group``. The threads of ``runner``
     work on the group. ``partitions`` are those with rows of the documents; None is all.
     """
 
-    known: pa.RecordBatch
+    documents: pa.RecordBatch
     runner: Runner
     shuffle: Shuffle
     partitions: list[int] | None = None
 
     def rows(self, *, free_rows: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield rows, possibly of other documents too; ``free_rows`` frees yielded rows."""
-        documents = numbers_of(self.known, DOCUMENT)
-        if not len(documents):
+        numbers = numbers_of(self.documents, DOCUMENT)
+        if not len(numbers):
             return
         if self.partitions is None:
             yield from self.shuffle.read_all(free_rows=free_rows)
@@ -131,7 +131,7 @@ class Group:
 
         def is_wanted(batch: pa.RecordBatch) -> bool:
             own = batch.column(0).to_numpy()
-            return bool(own.max() >= documents[0] and own.min() <= documents[-1])
+            return bool(own.max() >= numbers[0] and own.min() <= numbers[-1])
 
         for partition in self.partitions:
             yield from self.shuffle.read(partition, is_wanted)
@@ -147,11 +147,11 @@ def gather_rows(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> Shuf
 
 
 class Revisited(NamedTuple):
-    """A reread block, its signatures, and the wanted documents."""
+    """A reread block, its signed documents, and a mask of the wanted ones."""
 
     source: Source
     block: RowBlock
-    rows: pa.RecordBatch
+    signed: pa.RecordBatch
     select: Bools
 
 
@@ -207,7 +207,7 @@ It takes the rows of one kind after the other. The rows of a kind are in documen
 """
 
 # Name of the partitions in the work folder.
-_TASK = "components"
+_PARTITIONS_TASK = "components"
 
 
 @dataclass(frozen=True)
@@ -225,11 +225,11 @@ class Partitions:
     @classmethod
     def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
         """Return an earlier run's partitions, or else compute them."""
-        return cls(**kept_arrays(workspace, _TASK, lambda: vars(find())))
+        return cls(**kept_arrays(workspace, _PARTITIONS_TASK, lambda: vars(find())))
 
     def keep(self, workspace: Workspace) -> None:
         """Store the partitions before any data stored by partition."""
-        keep_arrays(workspace, _TASK, vars(self))
+        keep_arrays(workspace, _PARTITIONS_TASK, vars(self))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -242,8 +242,11 @@ class Partitions:
         """Return the partitions of documents by position."""
         return np.searchsorted(self.bounds, places, side="right") - 1
 
-    def places_of_all(self, n_documents: int, are_wanted: Bools | None = None) -> Int64s:
-        """Return the position of each wanted document, -1 otherwise."""
+    def places_by_document(self, n_documents: int, are_wanted: Bools | None = None) -> Int64s:
+        """Return each document's position, or -1.
+
+        ``are_wanted`` is a mask of positions; None wants all.
+        """
         places: Int64s = np.full(n_documents, -1, np.int64)
         wanted = (
             np.arange(len(self.documents)) if are_wanted is None else np.flatnonzero(are_wanted)
@@ -290,7 +293,7 @@ class Exchanged(ABC):
 
     @abstractmethod
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Add the compared sets of documents, given a mask."""
+        """Add the compared sets of documents, given a mask of positions."""
 
     @abstractmethod
     def work(
@@ -331,18 +334,18 @@ class TaskRows(ABC):
     n_rows: int
 
     @abstractmethod
-    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
+    def group(self, n_groups: int, documents_of: Callable[[int], pa.RecordBatch]) -> TaskRows:
         """Collect the rows of some documents, group by group.
 
         Rows have the document number in the first column; a document may be in several groups.
-        ``known`` returns the documents of a group by its number: a row per document, with the
+        ``documents_of`` takes the number of a group, and returns a row per document, with the
         column ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
         """
 
     @abstractmethod
     def work(
         self,
-        function: Callable[[Any], Iterator[Given]],
+        function: Callable[[Any], Iterator[FactsAndRows]],
         columns: Mapping[str, Int64s] | None = None,
     ) -> TaskRows:
         """Apply a function per partition or group.
@@ -351,7 +354,7 @@ class TaskRows(ABC):
         """
 
     @abstractmethod
-    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[FactsAndRows]]]:
         """Yield the results of partitions in order, starting with ``first``.
 
         Each comes with the number of the next partition. Progress is reported under ``stage``.
@@ -364,13 +367,13 @@ class Read(ABC):
     """Collections that were read, and the rows of their documents.
 
     Documents are numbered across collections. ``reading`` is the plan of the first collection, and
-    ``known`` has all document columns that this process keeps.
+    ``signed`` has all document columns that this process keeps.
     """
 
     catalogues: tuple[Catalogue, ...]
     reading: ReadingPlan
     rows: TaskRows
-    known: SignedBatches
+    signed: SignedBatches
 
     @cached_property
     def n_documents(self) -> int:
@@ -442,17 +445,18 @@ class Engine(ABC):
         self,
         stage: str,
         sources: Sequence[Source],
-        look: Callable[[Source, RowBlock], T],
+        read_block: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         """Yield the results of ``work`` for sources, in order.
 
-        ``look`` parses a block; ``work`` takes the parsed blocks of a task, in batches of the best
-        size; ``each_block`` yields them. Progress is reported under ``stage``. Raises as ``read``.
+        ``read_block`` parses a block; ``work`` takes the parsed blocks of a task, in batches of the
+        best size; ``each_block`` yields them. Progress is reported under ``stage``. Raises as
+        ``read``.
         """
 
     @abstractmethod
-    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
+    def count(self, stage: str, collections: TokenCollections) -> DocumentFrequencies:
         """Count the documents of some collections that contain each token.
 
         Each collection comes with the function that lists the tokens of a block's documents.
@@ -467,15 +471,15 @@ class Engine(ABC):
     def read(
         self,
         collections: Collections,
-        look: BlockFunction,
+        read_block: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
         """Read collections once, and send their rows to partitions.
 
-        In tasks, ``look`` lists or signs documents, and ``route`` returns the partition of each
-        row. Without ``route`` the rows keep the order of the documents. ``name`` identifies the
-        rows within the job. Without ``name`` the engine keeps one row per document.
+        In tasks, ``read_block`` lists or signs documents, and ``route`` returns the partition of
+        each row. Without ``route`` the rows keep the order of the documents. ``name`` identifies
+        the rows within the job. Without ``name`` the engine keeps one row per document.
 
         Raises ``InvalidInputError`` or ``ReadError`` for a bad row or an unreadable file, the first
         in the order of the documents.

@@ -24,7 +24,7 @@ from neardup.engine.engine import (
     DocumentRows,
     Engine,
     Exchanged,
-    Given,
+    FactsAndRows,
     Group,
     GroupFunction,
     Keys,
@@ -56,10 +56,10 @@ from neardup.reading.passes import (
 )
 from neardup.reading.sign import (
     Collections,
-    Counted,
     ListedBlock,
     ReadingPlan,
     SignedBatches,
+    TokenCollections,
     count_tokens,
     numbers_of,
 )
@@ -112,11 +112,11 @@ class ThreadEngine(Engine):
         self,
         stage: str,
         sources: Sequence[Source],
-        look: Callable[[Source, RowBlock], T],
+        read_block: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         reading = ReadingPass(stage, sources, self.runner, waits=True)
-        blocks = (found for _, found in reading.map(look, sources))
+        blocks = (found for _, found in reading.map(read_block, sources))
         for made in work(blocks, TaskResources(self.runner, self.workspace, reading.within)):
             yield made
             reading.finish()
@@ -129,20 +129,20 @@ class ThreadEngine(Engine):
 
         yield SeenFolder(folder)
 
-    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
+    def count(self, stage: str, collections: TokenCollections) -> DocumentFrequencies:
         return count_tokens(stage, collections, self.runner)
 
     def read(
         self,
         collections: Collections,
-        look: BlockFunction,
+        read_block: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
         every = [source for sources, _ in collections for source in sources]
         reading = ReadingPass("read", every, self.runner)
         banding = collections[0][1].banding
-        catalogues, known = [], SignedBatches(banding.bands if banding else 0)
+        catalogues, signed = [], SignedBatches(banding.bands if banding else 0)
         rows = _BlockRows(name, self.workspace, route)
         with rows.shuffle:
             for number, (sources, plan) in enumerate(collections):
@@ -154,11 +154,11 @@ class ThreadEngine(Engine):
                     weight_of_file=FILE_TEXT_BYTES,
                 )
                 with listed:
-                    _read_blocks(number, sources, plan, look, reading, listed, rows)
-                known.add(listed)
+                    _read_blocks(number, sources, plan, read_block, reading, listed, rows)
+                signed.add(listed)
                 catalogues.append(make_catalogue(sources, plan, listed))
         own_rows = _ThreadRows(rows.n_rows, self, rows.shuffle, route)
-        return ThreadRead(tuple(catalogues), collections[0][1], own_rows, known, self)
+        return ThreadRead(tuple(catalogues), collections[0][1], own_rows, signed, self)
 
     @cached_property
     def limits(self) -> WorkLimits:
@@ -188,7 +188,7 @@ def _read_blocks(
     collection: int,
     sources: Sequence[Source],
     plan: ReadingPlan,
-    look: BlockFunction,
+    read_block: BlockFunction,
     reading: ReadingPass,
     listed: SpilledBatches,
     rows: _BlockRows,
@@ -197,27 +197,27 @@ def _read_blocks(
 
     Once rows are written to files, so are the facts about their documents: a resumed run has both.
     """
+    # Blocks of each source, of which an earlier run has stored the documents, and the rows.
     n_listed = [0] * len(sources)
-    for _, facts in listed.known():
+    for _, facts in listed.with_facts():
         n_listed[facts["source"]] += 1
     n_added = rows.count_blocks(collection, len(sources)) if rows.are_kept else n_listed
     # Blocks missing in either are read again.
-    n_done = [min(each) for each in zip(n_listed, n_added, strict=True)]
-    n_met = n_done.copy()
+    n_read = [min(each) for each in zip(n_listed, n_added, strict=True)]
 
     def work(_: Source, block: RowBlock) -> tuple[ListedBlock, Sorted | None]:
-        found = look(block, plan)
+        found = read_block(block, plan)
         return found, None if found.rows is None else rows.sort(found.rows)
 
-    for source, (found, of_rows) in reading.map(work, sources, n_done):
+    for source, (found, of_rows) in reading.map(work, sources, n_read.copy()):
         found.facts["source"] = source
-        n_met[source] += 1
+        n_read[source] += 1
         n_bytes = found.facts["text_bytes"]
-        if of_rows is not None and n_met[source] > n_added[source]:
+        if of_rows is not None and n_read[source] > n_added[source]:
             rows.add([collection, source, len(found.documents)], *of_rows, n_bytes)
         if rows.shuffle.bytes_in_files:
             listed.to_files()
-        if n_met[source] > n_listed[source]:
+        if n_read[source] > n_listed[source]:
             listed.append(found.documents, found.facts, n_bytes)
 
 
@@ -279,20 +279,20 @@ class _ThreadRows(TaskRows):
     route: Route | None = None
     columns: Mapping[str, Int64s] = field(default_factory=dict)
     n_groups: int | None = None
-    known: Callable[[int], pa.RecordBatch] | None = None
-    function: Callable[[Any], Iterator[Given]] | None = None
+    documents_of: Callable[[int], pa.RecordBatch] | None = None
+    function: Callable[[Any], Iterator[FactsAndRows]] | None = None
 
-    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
-        return replace(self, n_groups=n_groups, known=known)
+    def group(self, n_groups: int, documents_of: Callable[[int], pa.RecordBatch]) -> TaskRows:
+        return replace(self, n_groups=n_groups, documents_of=documents_of)
 
     def work(
         self,
-        function: Callable[[Any], Iterator[Given]],
+        function: Callable[[Any], Iterator[FactsAndRows]],
         columns: Mapping[str, Int64s] | None = None,
     ) -> TaskRows:
         return replace(self, function=function, columns=columns or {})
 
-    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[FactsAndRows]]]:
         function = self.function
         if function is None:
             return ((1, [(None, each)]) for each in self.shuffle.read_all(free_rows=True))
@@ -304,7 +304,7 @@ class _ThreadRows(TaskRows):
         if workspace.work is not None:
             room = min(room, workspace.share(WORKING_SHARE) // (_ROOM * workers))
 
-        def work(run: tuple[int, int]) -> tuple[int, list[Given]]:
+        def work(run: tuple[int, int]) -> tuple[int, list[FactsAndRows]]:
             start, stop = first + run[0], first + run[1]
             n_bytes = int(sizes[slice(*run)].sum())
             partition = Partition(
@@ -316,12 +316,12 @@ class _ThreadRows(TaskRows):
         return self.engine.runner.map(work, runs, stage, [first + stop for _, stop in runs])
 
     def _group(self, number: int) -> Group:
-        assert self.known is not None
+        assert self.documents_of is not None
         assert self.n_groups is not None
-        known, partitions = self.known(number), None
+        documents, partitions = self.documents_of(number), None
         if self.n_groups > 1 and self.route is not None:
-            partitions = np.unique(self.route(known, _N_PARTITIONS)).tolist()
-        return Group(known, self.engine.runner, self.shuffle, partitions)
+            partitions = np.unique(self.route(documents, _N_PARTITIONS)).tolist()
+        return Group(documents, self.engine.runner, self.shuffle, partitions)
 
 
 @dataclass(frozen=True)
@@ -338,10 +338,10 @@ class ThreadRead(Read):
         engine = self.engine
         n_bytes = self.n_documents * keys.row_bytes * min(engine.workers, keys.n_kinds)
         n_passes = engine.workspace.passes(n_bytes, _GROUPING_SHARE)
-        batches: Iterable[tuple[int, Any]] = self.known
-        if self.known.is_in_memory:
+        batches: Iterable[tuple[int, Any]] = self.signed
+        if self.signed.is_in_memory:
             # Threads wait for each other at every call, so long tables replace short batches.
-            runs = (list(run) for _, run in groupby(self.known, lambda each: each[1].schema))
+            runs = (list(run) for _, run in groupby(self.signed, lambda each: each[1].schema))
             batches = [
                 (run[0][0], pa.Table.from_batches([rows for _, rows in run])) for run in runs
             ]
@@ -360,8 +360,8 @@ class ThreadRead(Read):
 
     def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
         workspace, n_documents = self.engine.workspace, self.n_documents
-        n_bytes = sum(batch.nbytes for _, batch in self.known)
-        in_memory = self.known.is_in_memory and workspace.fits(n_bytes, _PICKED_SHARE)
+        n_bytes = sum(batch.nbytes for _, batch in self.signed)
+        in_memory = self.signed.is_in_memory and workspace.fits(n_bytes, _PICKED_SHARE)
         shuffle = Shuffle(
             name, workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE
         )
@@ -370,7 +370,7 @@ class ThreadRead(Read):
             return exchanged
         if not in_memory:
             partitions.keep(workspace)
-        places = partitions.places_of_all(n_documents)
+        places = partitions.places_by_document(n_documents)
 
         def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
             start, batch = item
@@ -379,7 +379,7 @@ class ThreadRead(Read):
 
         with shuffle:
             # Calls are so short that threads would only wait for each other.
-            for rows, of_rows in map(pick_from, self.known):
+            for rows, of_rows in map(pick_from, self.signed):
                 shuffle.add(rows, of_rows)
         return exchanged
 
@@ -390,7 +390,7 @@ class ThreadRead(Read):
 
     def revisit(self, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
         def blocks() -> Iterator[Revisited]:
-            signed = iter(self.known.of_last)
+            signed = iter(self.signed.of_last)
             for source, start, stop in self.catalogues[-1].ranges():
                 for block, rows in numbered_blocks(source, start, stop):
                     first, batch = next(signed)
@@ -454,7 +454,7 @@ class _ThreadExchanged(Exchanged):
             compression="lz4",
             weight_of_file=_FILE_BYTES,
         )
-        places = self.partitions.places_of_all(self.read.n_documents, are_wanted)
+        places = self.partitions.places_by_document(self.read.n_documents, are_wanted)
 
         def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
             order = np.argsort(own_places)

@@ -23,7 +23,7 @@ from neardup.options.document_options import ReviewOptions
 from neardup.options.groups import AgainstOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.outputs.output_tables import TableRows, read_summary
-from neardup.reading.sign import columns_there
+from neardup.reading.sign import available_columns
 from neardup.reading.texts import FoundText
 from neardup.reports.cut_page import CutTable, Key, cut_report
 from neardup.reports.dedup_page import RemovedTable, cluster_sizes, dedup_report
@@ -431,6 +431,6 @@ def _read_fields(
 
 def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
     for name in names:
-        if name not in columns_there(sources, [name]):
+        if name not in available_columns(sources, [name]):
             message = f"no column {name!r}; name another with {said_by}"
             raise InvalidInputError(message, path=sources[0].origin)

@@ -30,9 +30,9 @@ from neardup.reading.sign import (
     SLICE_BYTES,
     WEIGHTED_SLICE_BYTES,
     count_tokens,
-    counted_shingles,
     describe_filtered,
     rows_where,
+    shingle_collections,
 )
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
@@ -87,7 +87,7 @@ def _sketch(
         keep_extracted(open_workspace(None, None), sources)
         with runner.stage("count"):
             read = replace(plan, shingles=maker.shingles)
-            counted = counted_shingles([(sources, plan.columns)], read)
+            counted = shingle_collections([(sources, plan.columns)], read)
             frequencies = count_tokens("count", counted, runner)
         maker = replace(maker, weights=replace(maker.weights, frequencies=frequencies))
     kind, scheme = maker.kind, maker.describe()
@@ -150,7 +150,7 @@ class _SketchedIds:
         return (block["id"] for block in self.blocks)
 
     def place(self, document: int) -> tuple[str, int]:
-        for block, source in self.blocks.known():
+        for block, source in self.blocks.with_facts():
             if document < len(block):
                 return str(source), int(block[_ROW][document].as_py())
             document -= len(block)

@@ -85,7 +85,7 @@ class Catalogue:
             text_bytes=0,
         )
 
-    def behind(self, ids: pa.Array) -> Catalogue:
+    def after_index_documents(self, ids: pa.Array) -> Catalogue:
         """Return these documents after documents known by ids only."""
         n = len(ids)
         kind = common_id_type(
@@ -175,8 +175,8 @@ def make_catalogue(
     counts: Int64s = np.zeros(len(sources), np.int64)
     numbers, n_tokens, lengths, order = [], [], [], []
     skipped, text_bytes, id_types = [], 0, set()
-    for batch, known in signed.known():
-        source = known["source"]
+    for batch, facts in signed.with_facts():
+        source = facts["source"]
         counts[source] += len(batch)
         # Copies, because a column may be mapped from a file.
         numbers.append(numbers_of(batch, "numbers").copy())
@@ -187,8 +187,8 @@ def make_catalogue(
             order.append(pa.concat_arrays([batch.column("order")]))
         if columns.id and batch.column("ids").null_count < len(batch):
             id_types.add(batch.column("ids").type)
-        skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
-        text_bytes += known["text_bytes"]
+        skipped += [(sources[source].name, row, reason) for row, reason in facts["skipped"]]
+        text_bytes += facts["text_bytes"]
 
     def read_ids() -> Iterator[pa.Array]:
         return (batch.column("ids") for batch in signed)

@@ -97,7 +97,7 @@ class OfTexts(Protocol[T_co]):
         """Return the result for texts of one source."""
         ...
 
-    def part(self, first: int, behind: int) -> OfTexts[T_co]:
+    def part(self, start: int, stop: int) -> OfTexts[T_co]:
         """Return the function for some consecutive documents, renumbered from 0."""
         ...
 
@@ -182,8 +182,8 @@ def read_texts(
     def blocks() -> Iterator[tuple[Source, RowBlock, ColumnNames, Int64s]]:
         first = 0
         for catalogue in catalogues:
-            behind = first + len(catalogue.n_tokens)
-            own, first = places[first:behind], behind
+            stop = first + len(catalogue.n_tokens)
+            own, first = places[first:stop], stop
             for source, block, rows in selected_blocks(catalogue, own >= 0):
                 yield source, block, catalogue.columns.only_text(), own[rows]
 
@@ -225,10 +225,10 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
 
 
 # Returns the changed block, given the range of its documents.
-Change = Callable[[RowBlock, slice], RowBlock]
+ChangeBlock = Callable[[RowBlock, slice], RowBlock]
 
 
-def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
+def read_kept(documents: Catalogue, stays: Bools, change: ChangeBlock) -> pa.Table:
     """Return the changed kept documents, in input order."""
     stays = stays & documents.is_document
     tables = []
@@ -257,7 +257,7 @@ def write_documents(
     folder: Destination,
     output_format: OutputFormat,
     runner: Runner,
-    change: Change,
+    change: ChangeBlock,
     write_others: Callable[[], None],
 ) -> None:
     """Write changed rows of ``sides``, with sources, blocks and others in parallel."""

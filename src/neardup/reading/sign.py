@@ -140,11 +140,35 @@ Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
 
 
 class ListedBlock(NamedTuple):
-    """Documents as in ``SignedBatches``, a block's plain values, and rows to send."""
+    """Documents as in ``SignedBatches``, facts of the block, and rows to send."""
 
     documents: pa.RecordBatch
     facts: dict[str, Any]
     rows: pa.RecordBatch | None = None
+
+    @classmethod
+    def of(
+        cls,
+        block: RowBlock,
+        parsed: ParsedRows,
+        n_tokens: Int64s | Int8s,
+        plan: ReadingPlan,
+        rows: pa.RecordBatch | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> ListedBlock:
+        """List a parsed block's documents, with more ``columns`` and ``rows`` of them."""
+        is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
+        offsets = Texts.from_arrow(parsed.text).offsets
+        optional = {
+            "lengths": text_lengths(parsed.text) if plan.with_lengths else None,
+            "order": parsed.order,
+            "ids": parsed.id,
+            **(columns or {}),
+        }
+        documents = {"numbers": block.numbers, "n_tokens": np.where(is_bad, BAD, n_tokens)}
+        documents |= {name: values for name, values in optional.items() if values is not None}
+        facts = {"text_bytes": int(offsets[-1] - offsets[0]), "skipped": parsed.skipped}
+        return cls(pa.RecordBatch.from_pydict(documents), facts, rows)
 
     def adding(
         self, columns: Mapping[str, Any], facts: Mapping[str, Any], rows: pa.RecordBatch
@@ -159,30 +183,7 @@ class ListedBlock(NamedTuple):
 def list_block(block: RowBlock, plan: ReadingPlan) -> ListedBlock:
     """Parse a block, and compute only text lengths."""
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
-    return listed_block(block, parsed, np.zeros(len(block), np.int8), plan)
-
-
-def listed_block(
-    block: RowBlock,
-    parsed: ParsedRows,
-    n_tokens: Int64s | Int8s,
-    plan: ReadingPlan,
-    rows: pa.RecordBatch | None = None,
-    columns: Mapping[str, Any] | None = None,
-) -> ListedBlock:
-    """Return a parsed block's documents, with more ``columns`` and ``rows`` of them."""
-    is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
-    offsets = Texts.from_arrow(parsed.text).offsets
-    optional = {
-        "lengths": text_lengths(parsed.text) if plan.with_lengths else None,
-        "order": parsed.order,
-        "ids": parsed.id,
-        **(columns or {}),
-    }
-    documents = {"numbers": block.numbers, "n_tokens": np.where(is_bad, BAD, n_tokens)}
-    documents |= {name: values for name, values in optional.items() if values is not None}
-    facts = {"text_bytes": int(offsets[-1] - offsets[0]), "skipped": parsed.skipped}
-    return ListedBlock(pa.RecordBatch.from_pydict(documents), facts, rows)
+    return ListedBlock.of(block, parsed, np.zeros(len(block), np.int8), plan)
 
 
 def sign_block(
@@ -225,7 +226,7 @@ def sign_block(
     if plan.blocking:
         is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
         columns[_BLOCKING] = read_blocking_keys(block, plan.blocking, is_bad)
-    return listed_block(block, parsed, n_tokens, plan, columns=columns)
+    return ListedBlock.of(block, parsed, n_tokens, plan, columns=columns)
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
@@ -251,8 +252,8 @@ def hash_in_parts(
 _MOST_FILES = 100
 
 
-def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the ``names`` in headers or first rows; all without either."""
+def available_columns(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the ``names`` that sources have, or all if no source has columns."""
     found: set[str] = set()
     is_empty = True
     for source in sources[:_MOST_FILES]:
@@ -276,7 +277,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
     from neardup.reading.where import Condition, ConditionFilter, no_column
 
     condition = Condition(where)
-    there = columns_there(sources, condition.columns) if condition.columns else ()
+    there = available_columns(sources, condition.columns) if condition.columns else ()
     lacking = next((name for name in condition.columns if name not in there), None)
     if lacking is not None:
         names = {name: None for source in sources for name in source.listed_names()}
@@ -395,8 +396,8 @@ class SignedBatches:
                 start += batch.num_rows
 
     def facts(self) -> Iterator[Any]:
-        """Yield the plain values of each block."""
-        return (known for batches in self._collections for _, known in batches.known())
+        """Yield the facts of each block."""
+        return (facts for batches in self._collections for _, facts in batches.with_facts())
 
     def digests(self) -> Iterator[tuple[int, Digests]]:
         """Yield digests per batch, after its first document number."""
@@ -488,11 +489,11 @@ def filters_of(batch: pa.RecordBatch) -> Filters | None:
 ListTokens = Callable[[Source, RowBlock], TokenLists]
 """Lists the tokens of the documents of a block."""
 
-Counted = Sequence[tuple[Sequence[Source], ListTokens]]
-"""Collections of documents, each with its function that lists tokens."""
+TokenCollections = Sequence[tuple[Sequence[Source], ListTokens]]
+"""Collections of documents, each with the function that lists its tokens."""
 
 
-def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
+def count_tokens(stage: str, collections: TokenCollections, runner: Runner) -> DocumentFrequencies:
     """Count document frequencies, in 16 bytes per token, and 32 meanwhile."""
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass(stage, every, runner)
@@ -501,10 +502,10 @@ def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFr
     )
 
 
-def counted_shingles(
+def shingle_collections(
     collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan
-) -> Counted:
-    """Return collections for counting shingles, with own columns."""
+) -> TokenCollections:
+    """Return collections whose shingles are counted, given the columns of each."""
     return [
         (sources, partial(_list_shingles, replace(plan, columns=columns)))
         for sources, columns in collections

@@ -115,11 +115,11 @@ def _read_by_id(
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
     rows: dict[str, FoundT] = {}
 
-    def look(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
+    def find_wanted(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
         return find(source, block, wanted)
 
     if len(wanted):
-        for _, found in ReadingPass("texts", sources, runner).map(look, sources):
+        for _, found in ReadingPass("texts", sources, runner).map(find_wanted, sources):
             for key, row in found:
                 rows.setdefault(key, row)
             if len(rows) == len(wanted):

@@ -111,11 +111,11 @@ class Shuffle:
     """Rows by partition, in memory or in files.
 
     With ``in_memory`` None, rows stay in memory up to a ``share`` of it; more rows go to files each
-    time that they fill this share. The ``compression`` of files is ``lz4`` for text,
-    None for incompressible data. A file, including an earlier run's, is complete when the weights
-    of its rows add up to ``weight_of_file``; its task records the plain values of each addition.
-    Add rows within a ``with`` block; an incomplete file is dropped at its end. One partition keeps
-    its batches as they were added.
+    time that they fill this share. The ``compression`` of files is ``lz4`` for text, None for
+    incompressible data. A file, including an earlier run's, is complete when the weights of its
+    rows add up to ``weight_of_file``; its task records the facts of each addition, plain values for
+    JSON. Add rows within a ``with`` block; an incomplete file is dropped at its end. One partition
+    keeps its batches as they were added.
     """
 
     def __init__(
@@ -138,9 +138,9 @@ class Shuffle:
         # Rows not yet in a file: batches with their partition boundaries.
         self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
         self._bytes_waiting = self._bytes_written = 0
-        # Values and weight of the additions in memory and in the open file. Partition boundaries of
+        # Facts and weight of the additions in memory and in the open file. Partition boundaries of
         # each run of rows in the open file, with the end of the last.
-        self._known: list[Any] = []
+        self._facts: list[Any] = []
         self._weight = 0
         self._runs: list[list[int]] = []
         self._file: _NewFile | None = None
@@ -159,22 +159,22 @@ class Shuffle:
         return 0 if self._stays else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
-        """Return the values of rows in complete files, including an earlier run's."""
-        return [known for _, result in self._files() for known in result["known"]]
+        """Return the facts of rows in complete files, including an earlier run's."""
+        return [facts for _, result in self._files() for facts in result["facts"]]
 
     def add(
         self,
         batch: pa.RecordBatch,
         partitions: Int64s | None = None,
-        known: Any = None,
+        facts: Any = None,
         weight: int = 0,
     ) -> None:
-        """Add rows sorted by partition, with plain values for JSON."""
+        """Add rows sorted by partition, with their facts."""
         bounds = [0, len(batch)]
         if partitions is not None:
             bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
         self._waiting.append((batch, bounds))
-        self._known.append(known)
+        self._facts.append(facts)
         if self._room is None:
             return
         self._bytes_waiting += batch.get_total_buffer_size()
@@ -194,7 +194,7 @@ class Shuffle:
         if raised[0] is not None:
             if self._file is not None:
                 self._file.close(*raised)
-        elif self._known and not self._stays:
+        elif self._facts and not self._stays:
             self._complete_file()
 
     def read(
@@ -209,13 +209,13 @@ class Shuffle:
         ``is_wanted`` filters batches by their first column; unwanted rows may still come. With
         several partitions, batches may mix them or come one partition after the other.
         """
-        behind = partition + n_partitions
+        stop = partition + n_partitions
         for path, result in self._files():
-            for places in result["runs"]:
-                yield from _read_batches(path, places[partition], places[behind], is_wanted)
+            for offsets in result["runs"]:
+                yield from _read_batches(path, offsets[partition], offsets[stop], is_wanted)
         for batch, bounds in self._waiting:
-            if bounds[partition] < bounds[behind] or self.n_partitions == 1:
-                yield _slice_of(batch, bounds, partition, behind)
+            if bounds[partition] < bounds[stop] or self.n_partitions == 1:
+                yield _slice_of(batch, bounds, partition, stop)
 
     def read_all(self, *, free_rows: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield all rows in any order, optionally freeing memory."""
@@ -236,8 +236,8 @@ class Shuffle:
         """Return the bytes of each partition, in files and memory."""
         n_bytes: Int64s = np.zeros(self.n_partitions, np.int64)
         for _, result in self._files():
-            for places in result["runs"]:
-                n_bytes += np.diff(places)
+            for offsets in result["runs"]:
+                n_bytes += np.diff(offsets)
         for batch, bounds in self._waiting:
             n_bytes += batch.nbytes * np.diff(bounds) // max(1, len(batch))
         return n_bytes
@@ -267,7 +267,7 @@ class Shuffle:
         return self._file
 
     def _write_waiting(self, file: _NewFile) -> None:
-        places = [file.sink.tell()]
+        offsets = [file.sink.tell()]
         for partition in range(self.n_partitions):
             batches = [
                 _slice_of(batch, bounds, partition, partition + 1)
@@ -278,8 +278,8 @@ class Shuffle:
                 batches = [pa.concat_batches(batches)]
             for batch in batches:
                 file.write(batch)
-            places.append(file.sink.tell())
-        self._runs.append(places)
+            offsets.append(file.sink.tell())
+        self._runs.append(offsets)
         self._waiting = []
         self._bytes_written += self._bytes_waiting
         self._bytes_waiting = 0
@@ -291,20 +291,18 @@ class Shuffle:
         except BaseException:
             file.close(*sys.exc_info())
             raise
-        file.files.result = {"known": self._known, "runs": self._runs}
+        file.files.result = {"facts": self._facts, "runs": self._runs}
         file.close()
-        self._file, self._known, self._runs, self._weight = None, [], [], 0
+        self._file, self._facts, self._runs, self._weight = None, [], [], 0
         self._n_files += 1
 
 
-def _slice_of(
-    batch: pa.RecordBatch, bounds: list[int], partition: int, behind: int
-) -> pa.RecordBatch:
-    return batch.slice(bounds[partition], bounds[behind] - bounds[partition])
+def _slice_of(batch: pa.RecordBatch, bounds: list[int], start: int, stop: int) -> pa.RecordBatch:
+    return batch.slice(bounds[start], bounds[stop] - bounds[start])
 
 
 class SpilledBatches(Shuffle):
-    """Batches in order of arrival, each with plain values, as one partition."""
+    """Batches in order of arrival, each with its facts, as one partition."""
 
     def __init__(
         self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
@@ -317,14 +315,14 @@ class SpilledBatches(Shuffle):
         """Write all batches to files."""
         self._may_stay = False
 
-    def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        """Return an iterator of all batches with their values."""
+    def with_facts(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        """Return an iterator of all batches with their facts."""
         assert self._file is None
-        return zip(self, chain(self.done(), self._known), strict=True)
+        return zip(self, chain(self.done(), self._facts), strict=True)
 
-    def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
-        """Add a batch, with plain values for JSON."""
-        self.add(batch, None, known, weight)
+    def append(self, batch: pa.RecordBatch, facts: Any, weight: int) -> None:
+        """Add a batch, with its facts."""
+        self.add(batch, None, facts, weight)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self.read(0)

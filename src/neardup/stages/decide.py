@@ -225,7 +225,7 @@ def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool = False) -> 
         ranks = np.arange(len(other) + len(own), dtype=np.int64)
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
     firsts = find_firsts(read, ranks)
-    index_removals = IndexRemovals.of(read.known) if with_index else None
+    index_removals = IndexRemovals.of(read.signed) if with_index else None
     return DedupContents(read.catalogues, firsts, ranks, index_removals)
 
 
@@ -240,7 +240,7 @@ def find_firsts(read: Read, ranks: Int64s | None) -> Int64s:
     Documents with different blocking keys do not match, and a document without a key matches none.
     """
     is_filled = np.concatenate([each.n_tokens for each in read.catalogues]) > 0
-    blocking = read.known.blocking_keys()
+    blocking = read.signed.blocking_keys()
     if blocking is not None:
         is_filled &= blocking != NO_KEY
     firsts: Int64s = np.where(is_filled, np.arange(len(is_filled)), -1)

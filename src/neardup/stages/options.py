@@ -63,10 +63,10 @@ def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
     return ColumnNames(texts, key or None, id_is_default=key is None)
 
 
-def to_be_counted(
+def counted_collections(
     options: AgainstOptions, sources: Sequence[Source], against: Sequence[Source]
 ) -> list[tuple[Sequence[Source], ColumnNames]]:
-    """Return the sources for document frequencies, each with its columns."""
+    """Return the collections for document frequencies, each with its columns."""
     return [(against, other_columns_of(options)), (sources, columns_of(options))]
 
 

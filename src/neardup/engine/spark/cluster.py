@@ -226,7 +226,7 @@ class Cluster:
 
         return rows.persist(StorageLevel.DISK_ONLY)
 
-    def work(
+    def apply(
         self,
         function: TaskFunction,
         rows: RDD[Any],
@@ -260,7 +260,7 @@ class Cluster:
         """Append an end mark, so that tasks detect lost rows."""
         return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
 
-    def work_out(self, rows: RDD[Any]) -> list[Answer]:
+    def run(self, rows: RDD[Any]) -> list[Answer]:
         """Return facts about all partitions, or raise the first error."""
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
         with spark_errors():
@@ -271,11 +271,11 @@ class Cluster:
             raise first.error
         return answers
 
-    def bring(self, rows: RDD[Any]) -> Iterator[Any]:
+    def collect(self, rows: RDD[Any]) -> Iterator[Any]:
         """Yield pairs of a value and bytes. Large unstored results are made twice."""
         group: list[int] = []
         size = 0
-        for number, answer in enumerate(self.work_out(rows)):
+        for number, answer in enumerate(self.run(rows)):
             is_here = answer.rows is not None
             if group and (is_here or size + answer.size > _BYTES_AT_ONCE):
                 yield from self._rows_of(rows, group)
@@ -292,11 +292,11 @@ class Cluster:
         with spark_errors():
             return list(self.context.runJob(rows, iter, partitions))
 
-    def bring_once(self, rows: RDD[Any]) -> Iterator[Any]:
-        """Yield like ``bring``, but compute expensive rows only once."""
+    def collect_once(self, rows: RDD[Any]) -> Iterator[Any]:
+        """Yield like ``collect``, but compute expensive rows only once."""
         stored = self.stored(rows)
         try:
-            yield from self.bring(stored)
+            yield from self.collect(stored)
         finally:
             stored.unpersist()
 
@@ -304,8 +304,8 @@ class Cluster:
         self, function: TaskFunction, rows: RDD[Any], *, keep: Sequence[object] = ()
     ) -> Iterator[Any]:
         """Yield a function's results per partition, with ``keep`` as ``work``."""
-        made = self.work(partial(_pickled, function), rows, keep=keep)
-        return (pickle.loads(data) for _, data in self.bring_once(made))
+        made = self.apply(partial(_pickled, function), rows, keep=keep)
+        return (pickle.loads(data) for _, data in self.collect_once(made))
 
 
 class Answer(NamedTuple):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Change, Revisited
+from neardup.engine.engine import BlockFunction, Change, Revisited
 from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, local_workspace
 from neardup.errors import InvalidInputError, NeardupError, WriteError
 from neardup.files.documents import choose_id_column, name_remedy
@@ -29,7 +29,7 @@ from neardup.files.streams import Destination, LocalDestination, file_has_change
 from neardup.options.choices import OutputFormat
 from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import OfTexts, numbered_blocks
+from neardup.reading.passes import ChangeBlock, OfTexts, numbered_blocks
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, for_driver, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.work import Workspace
@@ -112,13 +112,13 @@ class TaskReading:
         self.number, self._task = number, task
         self._piece: Piece | None = None
 
-    def map(self, look: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
-        """Yield each block's piece and its result of ``look``."""
+    def map(self, function: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
+        """Yield each block's piece and the function's result."""
         for piece in self._task:
             self._piece = piece
             for block in piece.blocks():
                 try:
-                    found = look(piece, block)
+                    found = function(piece, block)
                 except InvalidInputError as error:
                     raise name_remedy(error, piece.source) from None
                 yield piece, found
@@ -219,7 +219,7 @@ _FILE_BYTES = 4_000_000_000
 
 def read_on_executors(
     collections: Collections,
-    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
+    read_block: BlockFunction,
     cluster: Cluster,
     workspace: Workspace,
     name: str | None,
@@ -232,9 +232,9 @@ def read_on_executors(
     for sources, _ in collections:
         count_filtered(cluster, sources)
     tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
-    reading = partial(in_tasks, partial(_read, look, [plan for _, plan in chosen]))
+    reading = partial(in_tasks, partial(_read, read_block, [plan for _, plan in chosen]))
     laid_out = cluster.lay_out(list(enumerate(tasks)))
-    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
+    rows = cluster.stored(cluster.apply(reading, laid_out, is_laid_out=True, keep=("read",)))
     counts = np.zeros(len(tasks), np.int64)
     lists = [
         SpilledBatches(
@@ -242,8 +242,8 @@ def read_on_executors(
         )
         for k in range(len(chosen))
     ]
-    known = cluster.bring(cluster.work(_for_driver, rows))
-    waiting = next(known, None)
+    sent = cluster.collect(cluster.apply(_for_driver, rows))
+    waiting = next(sent, None)
     for collection, batches in enumerate(lists):
         with batches:
             while waiting is not None and waiting[0][1] == collection:
@@ -251,7 +251,7 @@ def read_on_executors(
                 batch = from_bytes(data)
                 counts[task] += len(batch)
                 batches.append(batch, facts, facts["text_bytes"])
-                waiting = next(known, None)
+                waiting = next(sent, None)
     catalogues = tuple(
         make_catalogue(sources, plan, batches)
         for (sources, plan), batches in zip(chosen, lists, strict=True)
@@ -263,14 +263,14 @@ def read_on_executors(
 
 
 def _read(
-    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
+    read_block: BlockFunction,
     plans: Sequence[ReadingPlan],
     reading: TaskReading,
 ) -> Iterator[ReadBlock]:
-    def look_by_plan(piece: Piece, block: RowBlock) -> ListedBlock:
-        return look(block, plans[piece.collection])
+    def read_piece(piece: Piece, block: RowBlock) -> ListedBlock:
+        return read_block(block, plans[piece.collection])
 
-    for piece, found in reading.map(look_by_plan):
+    for piece, found in reading.map(read_piece):
         yield ReadBlock(reading.number, piece.collection, piece.number, found)
 
 
@@ -336,7 +336,7 @@ def revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterator
     reading = TaskReading(number, task)
     done = 0
 
-    def look(piece: Piece, block: RowBlock) -> list[R]:
+    def revisit_block(piece: Piece, block: RowBlock) -> list[R]:
         nonlocal done
         row = next(rows, None)
         if row is None or len(row.found.documents) != len(block):
@@ -348,7 +348,7 @@ def revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterator
         return [function(Revisited(piece.source, block, row.found.documents, select))]
 
     try:
-        for _, made in reading.map(look):
+        for _, made in reading.map(revisit_block):
             yield from made
     except NeardupError as error:
         yield reading.failure(error)
@@ -398,16 +398,13 @@ def write_on_executors(
     changing = partial(_gathered, apply, gather, cluster.task_bytes)
     if isinstance(folder, RemoteDestination):
         write = partial(_write, folder, output_format, changing)
-        cluster.work_out(cluster.work(write, rows, lasts=True))
+        cluster.run(cluster.apply(write, rows, lasts=True))
         return
     local = Path(str(folder)).absolute()
     (local / _ATTEMPTS).mkdir()
     write = partial(_write, local, output_format, changing)
-    cluster.work_out(cluster.work(write, rows, lasts=True))
+    cluster.run(cluster.apply(write, rows, lasts=True))
     shutil.rmtree(local / _ATTEMPTS)
-
-
-ChangeBlock = Callable[["RowBlock", slice], "RowBlock"]
 
 
 @contextmanager

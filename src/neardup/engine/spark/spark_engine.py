@@ -27,7 +27,7 @@ from neardup.engine.engine import (
     DocumentRows,
     Engine,
     Exchanged,
-    Given,
+    FactsAndRows,
     Group,
     GroupFunction,
     Keys,
@@ -73,7 +73,13 @@ from neardup.index.open_index import SharedFolder
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, part_of
-from neardup.reading.sign import Collections, Counted, ReadingPlan, SignedBatches, numbers_of
+from neardup.reading.sign import (
+    Collections,
+    ReadingPlan,
+    SignedBatches,
+    TokenCollections,
+    numbers_of,
+)
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -125,13 +131,13 @@ class SparkEngine(Engine):
         self,
         stage: str,
         sources: Sequence[Source],
-        look: Callable[[Source, RowBlock], T],
+        read_block: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     ) -> Iterator[U]:
         cluster = self.cluster
         count_filtered(cluster, sources)
         laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
-        working = partial(in_tasks, partial(_stream, look, work, cluster.task_bytes))
+        working = partial(in_tasks, partial(_stream, read_block, work, cluster.task_bytes))
         return cluster.results(working, laid_out, keep=(stage, cluster.task_bytes))
 
     @contextmanager
@@ -150,7 +156,7 @@ class SparkEngine(Engine):
             for data in sent.values():
                 data.destroy()
 
-    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
+    def count(self, stage: str, collections: TokenCollections) -> DocumentFrequencies:
         return join_frequencies(
             counts
             for sources, listing in collections
@@ -160,16 +166,16 @@ class SparkEngine(Engine):
     def read(
         self,
         collections: Collections,
-        look: BlockFunction,
+        read_block: BlockFunction,
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
-        tasks = read_on_executors(collections, look, self.cluster, self.workspace, name)
+        tasks = read_on_executors(collections, read_block, self.cluster, self.workspace, name)
         n_rows = n_bytes = 0
         if name is not None:
-            known = [facts for batches in tasks.batches for _, facts in batches.known()]
-            n_rows = sum(facts["n_rows"] for facts in known)
-            n_bytes = sum(facts["row_bytes"] for facts in known)
+            facts = [each for batches in tasks.batches for _, each in batches.with_facts()]
+            n_rows = sum(each["n_rows"] for each in facts)
+            n_bytes = sum(each["row_bytes"] for each in facts)
         n_partitions = max(
             _PARTITIONS_A_SLOT * self.cluster.slots, -(-n_bytes * _ROOM // self.cluster.task_bytes)
         )
@@ -225,16 +231,16 @@ class _SentFolder:
 
 
 def _stream(
-    look: Callable[[Source, RowBlock], T],
+    read_block: Callable[[Source, RowBlock], T],
     work: Callable[[Iterator[T], TaskResources], Iterator[U]],
     memory: int,
     reading: TaskReading,
 ) -> Iterator[U]:
-    def look_at(piece: Piece, block: RowBlock) -> T:
-        return look(piece.source, block)
+    def read_piece(piece: Piece, block: RowBlock) -> T:
+        return read_block(piece.source, block)
 
     with local_workspace(memory) as workspace, Runner(1) as runner:
-        blocks = (found for _, found in reading.map(look_at))
+        blocks = (found for _, found in reading.map(read_piece))
         # Spark counts tasks, so nothing is reported within one.
         yield from work(blocks, TaskResources(runner, workspace, lambda _: None))
 
@@ -272,14 +278,14 @@ class _SentRows:
                 (start, documents[first:stop], groups[first:stop])
                 for (start, _), (first, stop) in zip(read.ranges, pairwise(bounds), strict=True)
             ]
-        return cluster.place(cluster.work(sender, cluster.attach(items, read.rows)), n)
+        return cluster.place(cluster.apply(sender, cluster.attach(items, read.rows)), n)
 
 
 @dataclass(frozen=True)
 class _SparkRows(TaskRows):
     sent: _SentRows
     runner: Runner
-    function: Callable[[Any], Iterator[Given]] | None = None
+    function: Callable[[Any], Iterator[FactsAndRows]] | None = None
 
     @cached_property
     def made(self) -> RDD[Any]:
@@ -287,39 +293,39 @@ class _SparkRows(TaskRows):
         assert self.function is not None
         cluster = self.sent.cluster
         working = partial(_work, self.function, cluster.task_bytes)
-        return cluster.stored(cluster.work(working, self.sent.placed))
+        return cluster.stored(cluster.apply(working, self.sent.placed))
 
-    def group(self, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
-        groups = [known(number) for number in range(n_groups)]
+    def group(self, n_groups: int, documents_of: Callable[[int], pa.RecordBatch]) -> TaskRows:
+        groups = [documents_of(number) for number in range(n_groups)]
         return replace(self, sent=replace(self.sent, groups=groups))
 
     def work(
         self,
-        function: Callable[[Any], Iterator[Given]],
+        function: Callable[[Any], Iterator[FactsAndRows]],
         columns: Mapping[str, Int64s] | None = None,
     ) -> TaskRows:
         sent = replace(self.sent, columns=columns) if columns else self.sent
         return replace(self, sent=sent, function=function)
 
-    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(self, stage: str, first: int = 0) -> Iterator[tuple[int, list[FactsAndRows]]]:
         assert not first
         cluster, read, groups = self.sent.cluster, self.sent.read, self.sent.groups
         if self.function is None:
             attached = cluster.attach(read.starts[:-1].tolist(), read.rows)
-            listed = cluster.bring(cluster.work(_give_rows, attached))
+            listed = cluster.collect(cluster.apply(_give_rows, attached))
             yield from ((1, [(None, from_bytes(data))]) for _, data in listed)
             return
         if groups is None:
-            made_of = cluster.bring(self.made)
+            made_of = cluster.collect(self.made)
         else:
             working = partial(_work_on_group, self.function, cluster.task_bytes)
             placed = cluster.attach(list(enumerate(groups)), self.sent.placed)
-            made_of = cluster.bring_once(
-                cluster.work(working, placed, keep=(stage, cluster.task_bytes))
+            made_of = cluster.collect_once(
+                cluster.apply(working, placed, keep=(stage, cluster.task_bytes))
             )
         for number, data in made_of:
-            known, batch = pickle.loads(data)
-            yield number + 1, [(known, None if batch is None else from_bytes(batch))]
+            facts, batch = pickle.loads(data)
+            yield number + 1, [(facts, None if batch is None else from_bytes(batch))]
             if groups is not None:
                 self.runner.report(stage, number + 1, len(groups))
 
@@ -337,18 +343,18 @@ class _SparkRead(Read):
         least = _PARTITIONS_A_SLOT * cluster.slots
         n_partitions = max(least, -(-n_bytes * _MEETING_ROOM // cluster.task_bytes))
         attached = cluster.attach(tasks.parts_of(given), tasks.rows)
-        sent = cluster.work(partial(_send_keys, keys, n_partitions), attached)
+        sent = cluster.apply(partial(_send_keys, keys, n_partitions), attached)
         return cluster.results(partial(_group_by_keys, function), cluster.place(sent, n_partitions))
 
     def exchange(self, name: str, pick: Pick, partitions: Partitions) -> Exchanged:
         cluster, tasks = self.cluster, self.tasks
-        places = partitions.places_of_all(self.n_documents)
+        places = partitions.places_by_document(self.n_documents)
         picked = []
         for start, stop in tasks.ranges:
             rows = np.flatnonzero(places[start:stop] >= 0)
             picked.append((rows, places[start:stop][rows]))
         attached = cluster.attach(picked, tasks.rows)
-        sent = cluster.work(partial(_send_picked, pick, partitions.bounds), attached)
+        sent = cluster.apply(partial(_send_picked, pick, partitions.bounds), attached)
         placed = cluster.place(sent, len(partitions))
         return _SparkExchanged(cluster, tasks, self.reading, partitions, placed)
 
@@ -413,18 +419,20 @@ def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
 
 
 def _work_on_group(
-    function: Callable[[Group], Iterator[Given]], memory: int, rows: Iterator[Any]
+    function: Callable[[Group], Iterator[FactsAndRows]], memory: int, rows: Iterator[Any]
 ) -> Iterator[tuple[int, bytes] | Failure]:
     """Process a group's rows, in any order after its documents."""
-    for number, known in islice(rows, 1):
+    for number, documents in islice(rows, 1):
         with local_workspace(memory) as workspace, Runner(1) as runner:
             batches = (from_bytes(data) for _, data in rows)
-            group = Group(known, runner, gather_rows(batches, workspace))
+            group = Group(documents, runner, gather_rows(batches, workspace))
             yield from _packed(number, function(group))
 
 
 def _work(
-    function: Callable[[Partition], Iterator[Given]], memory: int, rows: Iterator[tuple[int, bytes]]
+    function: Callable[[Partition], Iterator[FactsAndRows]],
+    memory: int,
+    rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[tuple[int, bytes] | Failure]:
     for number, data in islice(rows, 1):
         with local_workspace(memory) as workspace:
@@ -434,17 +442,17 @@ def _work(
             yield from _packed(number, function(partition))
 
 
-def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[int, bytes] | Failure]:
+def _packed(number: int, made: Iterator[FactsAndRows]) -> Iterator[tuple[int, bytes] | Failure]:
     try:
-        for known, batch in made:
-            yield number, pickle.dumps((known, None if batch is None else to_bytes(batch)))
+        for facts, batch in made:
+            yield number, pickle.dumps((facts, None if batch is None else to_bytes(batch)))
     except NeardupError as error:
         yield Failure.of(number, None, error)
 
 
 def _send_change(cluster: Cluster, n_documents: int, change: Change, starts: Int64s) -> RDD[Any]:
     if isinstance(change.rows, _SparkRows):
-        sent = cluster.work(partial(_send_by_document, starts), change.rows.made)
+        sent = cluster.apply(partial(_send_by_document, starts), change.rows.made)
         return cluster.place(sent, len(starts))
     batches = [
         (task, to_bytes(batch))
@@ -527,12 +535,12 @@ class _SparkExchanged(Exchanged):
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
         cluster, read = self.cluster, self.read
-        places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
+        places = self.partitions.places_by_document(int(read.starts[-1]), are_wanted)
         documents = np.flatnonzero(places >= 0)
         tasks = [(*task, places[documents[own]]) for task, own in read.again(documents)]
         bounds, skip_bad = self.partitions.bounds, self.reading.skip_bad
         sender = partial(_send_texts, bounds, read.columns, skip_bad)
-        sent = cluster.work(sender, cluster.lay_out(tasks))
+        sent = cluster.apply(sender, cluster.lay_out(tasks))
         texts = cluster.place(sent, len(self.partitions))
         return replace(self, rows=self.rows.union(texts))
 

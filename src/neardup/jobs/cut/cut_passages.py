@@ -21,7 +21,7 @@ from neardup.passages.passage_lookup import LookUp
 from neardup.passages.passage_matches import character_spans
 from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
 from neardup.reading.passes import part_of, text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, listed_block, numbers_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, numbers_of
 from neardup.runs.exchange import GrowingArray
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, CutSpans, Int64s, Texts, TokenLists, TokenSpans, offsets_of
@@ -46,8 +46,8 @@ def cut_passages(
     collections = plan.collections(sources, against)
     if plan.alignment is None:
         with engine.stage("read") as note:
-            look = partial(_list_samples, plan.min_tokens)
-            read = engine.read(collections, look, "samples", _sample_partitions)
+            list_samples = partial(_list_samples, plan.min_tokens)
+            read = engine.read(collections, list_samples, "samples", _sample_partitions)
             note(documents=len(read.catalogues[1]), samples=read.rows.n_rows)
         with engine.stage("cut") as note:
             found = _find_equal(engine, read, plan)
@@ -83,7 +83,7 @@ def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> Lis
         n_before += len(part)
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     rows = pa.RecordBatch.from_pydict({_HASH: hashes, DOCUMENT: documents})
-    return listed_block(block, parsed, n_tokens, reading, rows)
+    return ListedBlock.of(block, parsed, n_tokens, reading, rows)
 
 
 def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
@@ -120,12 +120,15 @@ def _find_equal(engine: Engine, read: Read, plan: CutJobPlan) -> CutSpans:
     )
 
 
-def _each_part(rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
-    for _, made in rows.work(partial(_look_at, look)).collect("cut"):
+def _each_part(rows: TaskRows, function: Callable[[WindowSamples], T]) -> Iterator[T]:
+    """Yield a function's results for samples, with all equal ones in one part."""
+    for _, made in rows.work(partial(_apply_to_parts, function)).collect("cut"):
         yield from (found for found, _ in made)
 
 
-def _look_at(look: Callable[[WindowSamples], T], partition: Partition) -> Iterator[tuple[T, None]]:
+def _apply_to_parts(
+    function: Callable[[WindowSamples], T], partition: Partition
+) -> Iterator[tuple[T, None]]:
     n_passes = partition.count_passes(_MEETING)
     for number in range(n_passes):
         found = [WindowSamples.of_none()]
@@ -136,7 +139,7 @@ def _look_at(look: Callable[[WindowSamples], T], partition: Partition) -> Iterat
                 passes = part_of(samples.hashes << np.uint64(32), n_passes)
                 samples = samples.select(np.flatnonzero(passes == number))
             found.append(samples)
-        yield look(WindowSamples(*map(np.concatenate, zip(*found, strict=True)))), None
+        yield function(WindowSamples(*map(np.concatenate, zip(*found, strict=True)))), None
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,8 @@ class _HashAgain:
     tokenizer: Tokenizer
     n_tokens: Int64s
 
-    def part(self, first: int, behind: int) -> _HashAgain:
-        return _HashAgain(self.tokenizer, self.n_tokens[first:behind])
+    def part(self, start: int, stop: int) -> _HashAgain:
+        return _HashAgain(self.tokenizer, self.n_tokens[start:stop])
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> TokenLists:
         tokens = self.tokenizer.hash_with_heads(texts)
@@ -170,7 +173,7 @@ def _list_tokens(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
         heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
         columns[_HEAD] = heads.view(np.uint8)
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed_block(block, parsed, n_tokens, reading, rows)
+    return ListedBlock.of(block, parsed, n_tokens, reading, rows)
 
 
 def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
@@ -225,12 +228,12 @@ class _Locate:
     stops: Int64s
     are_wide: Bools
 
-    def part(self, first: int, behind: int) -> _Locate:
-        bounds = self.bounds[first : behind + 1]
+    def part(self, start: int, stop: int) -> _Locate:
+        bounds = self.bounds[start : stop + 1]
         rows = slice(bounds[0], bounds[-1])
         return _Locate(
             self.tokenizer,
-            self.n_tokens[first:behind],
+            self.n_tokens[start:stop],
             bounds - bounds[0],
             self.starts[rows],
             self.stops[rows],

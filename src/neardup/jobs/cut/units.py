@@ -30,7 +30,7 @@ from neardup.kernels.text import tokens
 from neardup.options.choices import CutUnit
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, part_of
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, listed_block, numbers_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Bytes, CutSpans, Digests, Int64s, Texts, offsets_of
@@ -107,7 +107,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
     columns = dict(zip(_DIGESTS, digests.T.copy(), strict=True))
     columns |= zip(_PLACES, (documents, starts, stops, ends), strict=True)
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed_block(block, parsed, n_tokens, reading, rows)
+    return ListedBlock.of(block, parsed, n_tokens, reading, rows)
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
@@ -263,26 +263,26 @@ class ExchangedSpans:
         """Collect removed units, and return the most repeated units."""
         # Per group of partitions: the next partition, the number of removed units, and the most
         # repeated ones.
-        known: list[tuple[int, int, list[Any]]] = [
+        done: list[tuple[int, int, list[Any]]] = [
             each for each in self._shuffle.done() if each is not None
         ]
         with self._shuffle:
-            for behind, made in gone.collect("cut", known[-1][0] if known else 0):
+            for next_partition, made in gone.collect("cut", done[-1][0] if done else 0):
                 most = Repeated.most(each for found, _ in made for each in found)
                 batches = [batch for _, batch in made if batch is not None]
                 size, n_bytes = sum(map(len, batches)), sum(batch.nbytes for batch in batches)
-                known.append((behind, size, most))
+                done.append((next_partition, size, most))
                 # Files end at partition boundaries.
                 for batch in batches[:-1]:
                     self._add(batch)
-                self._add(batches[-1], known[-1], n_bytes)
-        self._size = sum(size for _, size, _ in known)
-        return Repeated.most(Repeated(*each) for *_, found in known for each in found)
+                self._add(batches[-1], done[-1], n_bytes)
+        self._size = sum(size for _, size, _ in done)
+        return Repeated.most(Repeated(*each) for *_, found in done for each in found)
 
-    def _add(self, batch: pa.RecordBatch, known: Any = None, weight: int = 0) -> None:
+    def _add(self, batch: pa.RecordBatch, facts: Any = None, weight: int = 0) -> None:
         documents = numbers_of(batch, DOCUMENT)
         parts = np.searchsorted(self._bounds, documents, side="right") - 1
-        self._shuffle.add(batch, parts, known, weight)
+        self._shuffle.add(batch, parts, facts, weight)
 
     def __len__(self) -> int:
         return self._size

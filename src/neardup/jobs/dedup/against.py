@@ -33,11 +33,11 @@ from neardup.reading.catalogue import Catalogue, IdLookup, parse_keep
 from neardup.reading.sign import (
     SignedBatches,
     TextLookUp,
-    counted_shingles,
     digests_of,
     filters_of,
     keys_of,
     numbers_of,
+    shingle_collections,
     take_filters,
 )
 from neardup.stages.decide import DedupContents
@@ -102,7 +102,7 @@ def open_index(
             if index.scheme.needs_frequencies:
                 plan = _plan_with_index(options, index.scheme)
                 with engine.stage("count"):
-                    counted = counted_shingles([(sources, columns_of(options))], plan.reading)
+                    counted = shingle_collections([(sources, columns_of(options))], plan.reading)
                     frequencies = engine.count("count", counted)
             with handle.adding(index, runner, frequencies=frequencies) as new:
                 yield replace(_look_up_in(handle, new.index, options), new=new)
@@ -187,7 +187,7 @@ def add_to_index(
     the keepers' collection, ``sides`` the sides of the keepers. Returns the assignment with the
     known documents kept, and the entries of the summary.
     """
-    own, signed = read.catalogues[-1], read.known.of_last
+    own, signed = read.catalogues[-1], read.signed.of_last
     # The index records documents removed in favour of its own or of an added one.
     is_recorded = (sides == INPUT) | (sides == INDEX)
     went = ~assignment.stays & is_recorded
@@ -215,7 +215,7 @@ def add_to_index(
 
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
-    batch, rows = found.rows, np.flatnonzero(found.select)
+    batch, rows = found.signed, np.flatnonzero(found.select)
     filters = filters_of(batch)
     signed = Queries(
         numbers_of(batch, "n_tokens")[rows],

@@ -36,10 +36,10 @@ from neardup.options.option import merge
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     SignedBatches,
-    counted_shingles,
     describe_filtered,
     keys_of,
     rows_where,
+    shingle_collections,
 )
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
@@ -56,11 +56,11 @@ from neardup.stages.decide import (
 from neardup.stages.options import (
     DedupPlan,
     Reference,
+    counted_collections,
     describe_inputs,
     describe_reading,
     hints_of_short,
     plan_deduplication,
-    to_be_counted,
     with_warning,
 )
 from neardup.stages.selection import complete_summary, count_by_file, write_rows_by
@@ -162,8 +162,8 @@ def deduplicate_sources(
     keep_extracted(engine.workspace, sources, against)
     if plan.reading.needs_frequencies:
         with engine.stage("count"):
-            collections = to_be_counted(plan.options, sources, against)
-            plan = plan.weighed(engine.count("count", counted_shingles(collections, plan.reading)))
+            counted = counted_collections(plan.options, sources, against)
+            plan = plan.weighed(engine.count("count", shingle_collections(counted, plan.reading)))
     with engine.stage("read") as note:
         read = sign_documents(engine, sources, against, plan)
         contents = find_contents(read, plan.keep, with_index=reference.index is not None)
@@ -297,7 +297,7 @@ def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan
     removals, audit = choose_by_buckets(engine, read, contents, plan), None
     if plan.options.audit:
         with engine.stage("audit"):
-            audit = audit_contents(read.known, contents, removals, plan, engine.runner)
+            audit = audit_contents(read.signed, contents, removals, plan, engine.runner)
     return _Decided(plan, contents, removals, audit)
 
 
@@ -311,7 +311,8 @@ def _conclude(
     if index is not None and contents.index_removals is not None:
         from neardup.jobs.dedup.against import DENIED, SIDES, add_to_index, keeper_sides
 
-        other = other.behind(index.ids_gone_for(contents.index_removals.index_documents))
+        ids = index.ids_gone_for(contents.index_removals.index_documents)
+        other = other.after_index_documents(ids)
         sides = keeper_sides(index, contents, assignment)
         if reference.new is not None:
             with engine.stage("add") as note:

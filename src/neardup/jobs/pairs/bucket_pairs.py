@@ -68,7 +68,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
     partitions = Partitions.kept(engine.workspace, find_partitions)
     exchanged = exchange_candidates(read, partitions, n_bands)
     exchanged = exchanged.with_sets(np.ones(len(partitions.documents), np.bool_))
-    return Bucketed(contents, partitions, exchanged, read.known.blocking_keys())
+    return Bucketed(contents, partitions, exchanged, read.signed.blocking_keys())
 
 
 class _BucketPart(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, TaskRows
+from neardup.engine.engine import DOCUMENT, Engine, FactsAndRows, Group, Read, TaskRows
 from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.pair_plan import PairPlan
 from neardup.jobs.pairs.pair_rows import Speller, sides_of
@@ -126,16 +126,16 @@ class RecordBlocks:
         Records of separate blocks are omitted if no record of the other block can be similar.
         """
         numbers, parts = self._numbers_of(unit, join)
-        known = self._records
+        records = self._records
         columns: dict[str, Any] = {
-            DOCUMENT: known.documents[numbers],
+            DOCUMENT: records.documents[numbers],
             "record": numbers,
-            "size": known.sizes[numbers],
+            "size": records.sizes[numbers],
         }
-        if known.extents is not known.sizes:
-            columns["extent"] = known.extents[numbers]
-        if known.keys is not None:
-            columns["key"] = known.keys[numbers]
+        if records.extents is not records.sizes:
+            columns["extent"] = records.extents[numbers]
+        if records.keys is not None:
+            columns["key"] = records.keys[numbers]
         if unit.are_apart:
             columns["part"] = parts
         return pa.RecordBatch.from_pydict(columns)
@@ -211,9 +211,9 @@ class UnitSets:
         # Data in memory do not justify starting threads.
         runner = None if self._is_only else unit.runner
         rows, keys = unit.rows(free_rows=self._is_only), None
-        found = self._scheme.read(rows, unit.known, runner)
-        if "key" in unit.known.schema.names:
-            keys = unit.known["key"].to_numpy()
+        found = self._scheme.read(rows, unit.documents, runner)
+        if "key" in unit.documents.schema.names:
+            keys = unit.documents["key"].to_numpy()
             found = found if isinstance(found, TokenLists) else salt_sets(found, keys)
         if self._is_only:
             self._found = found, keys
@@ -222,13 +222,13 @@ class UnitSets:
 
 def _join_unit(
     sets: UnitSets, join: Join, of_all: Bytes | None, limit: int | None, unit: Group
-) -> Iterator[Given]:
+) -> Iterator[FactsAndRows]:
     """Yield a unit's filter counts and ascending pairs."""
-    known = unit.known
-    records = known["record"].to_numpy()
+    documents = unit.documents
+    records = documents["record"].to_numpy()
     sides = None if of_all is None else of_all[records]
-    if "part" in known.schema.names:
-        sides = known["part"].to_numpy() | (np.uint8(BOTH) if sides is None else sides)
+    if "part" in documents.schema.names:
+        sides = documents["part"].to_numpy() | (np.uint8(BOTH) if sides is None else sides)
     pairs, counts = join.of(*sets.read(unit)).run(sides, limit, unit.runner)
     columns = {
         "left": records[pairs.left],
@@ -321,15 +321,15 @@ class SetScheme:
         facts = {"sample": values[values < _COUNTED_BELOW].tolist()}
         return signed.adding(columns, facts, rows)
 
-    def sizes(self, known: SignedBatches, documents: Int64s, n_documents: int) -> RecordSizes:
+    def sizes(self, signed: SignedBatches, documents: Int64s, n_documents: int) -> RecordSizes:
         """Return the sizes and extents of some of the listed documents."""
         sizes: Int64s = np.empty(n_documents, np.int64)
         extents = sizes if self.weighted is None else np.empty(n_documents, np.int64)
-        for start, batch in known:
+        for start, batch in signed:
             own = slice(start, start + len(batch))
             sizes[own], extents[own] = sizes_of(batch), extents_of(batch)
-        sample = {value for facts in known.facts() for value in facts["sample"]}
-        keys = known.blocking_keys()
+        sample = {value for facts in signed.facts() for value in facts["sample"]}
+        keys = signed.blocking_keys()
         own_sizes = sizes[documents]
         return RecordSizes(
             documents,
@@ -350,11 +350,11 @@ class SetScheme:
         return WeightedSets(nothing, nothing.view(np.int64), starts, sizes, extents)
 
     def read(
-        self, rows: Iterable[pa.RecordBatch], known: pa.RecordBatch, runner: Runner | None
+        self, rows: Iterable[pa.RecordBatch], unit: pa.RecordBatch, runner: Runner | None
     ) -> Compared:
-        """Return the sets or strings of documents in ``known``, ignoring other rows."""
-        documents = known[DOCUMENT].to_numpy()
-        sizes, extents = sizes_of(known), extents_of(known)
+        """Return the sets or strings of a unit's documents, ignoring other rows."""
+        documents = unit[DOCUMENT].to_numpy()
+        sizes, extents = sizes_of(unit), extents_of(unit)
         if not len(documents):
             return self.only_sizes(sizes, extents)
         offsets = offsets_of(sizes)
@@ -439,9 +439,9 @@ def classes_of(extents: Int64s) -> Int64s:
 
 def sizes_of(rows: pa.RecordBatch) -> Int64s:
     """Return the number of elements of each document."""
-    is_known = "size" in rows.schema.names
+    has_sizes = "size" in rows.schema.names
     sizes: Int64s = (
-        rows["size"].to_numpy() if is_known else np.diff(rows.column("values").offsets.to_numpy())
+        rows["size"].to_numpy() if has_sizes else np.diff(rows.column("values").offsets.to_numpy())
     )
     return sizes
 
@@ -514,11 +514,11 @@ def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
     documents = np.flatnonzero(contents.is_content)
     of_documents = contents.places_of(documents)[contents.firsts]
     of_documents[contents.firsts < 0] = -1
-    known = scheme.sizes(read.known, documents, len(of_documents))
-    whole = _join_of(scheme.only_sizes(known.sizes, known.extents), plan)
+    records = scheme.sizes(read.signed, documents, len(of_documents))
+    whole = _join_of(scheme.only_sizes(records.sizes, records.extents), plan)
     speller = Speller.of(whole, of_documents, contents.n_left)
     sides = sides_of(of_documents, contents.n_left, len(documents))
-    join = BlockedJoin.of(engine, read, scheme, whole, known, sides)
+    join = BlockedJoin.of(engine, read, scheme, whole, records, sides)
     return Records(join, speller, of_documents)
 
 

@@ -62,9 +62,9 @@ from neardup.reading.sign import (
     NO_KEY,
     Collections,
     SignedBatches,
-    counted_shingles,
     describe_filtered,
     rows_where,
+    shingle_collections,
     sign_block,
     with_frequencies,
 )
@@ -74,9 +74,9 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import (
     columns_of,
+    counted_collections,
     hints_of_short,
     other_columns_of,
-    to_be_counted,
     weights_for,
     with_warning,
 )
@@ -299,8 +299,8 @@ def find_pairs_in_sources(
         there = check_columns(names, [each for each, _ in collections], plan.reading.columns)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            reference = to_be_counted(plan.options, left, right or [])
-            frequencies = engine.count("count", counted_shingles(reference, plan.reading))
+            reference = counted_collections(plan.options, left, right or [])
+            frequencies = engine.count("count", shingle_collections(reference, plan.reading))
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     find = _find_in_buckets if plan.banding else _find_exactly
@@ -335,11 +335,11 @@ Found = tuple[Sequence[Catalogue], PairMatches, int]
 def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
     with engine.stage("read") as note:
         read = engine.read(collections, scheme_of(plan).list_sets, "sets", route_by_extent)
-        catalogues, keys = read.catalogues, read.known.blocking_keys()
+        catalogues, keys = read.catalogues, read.signed.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         records = make_records(engine, read, plan)
         # Digests are in memory until here.
-        read = replace(read, known=SignedBatches(0))
+        read = replace(read, signed=SignedBatches(0))
         note(documents=sum(map(len, catalogues)), records=len(records.join.whole.own_scores))
     with engine.stage("join") as note:
         matches = find_matches(records, plan.options, engine.workspace)
@@ -353,7 +353,7 @@ def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -
 
     with engine.stage("read") as note:
         read = engine.read(collections, sign_block)
-        catalogues, keys = read.catalogues, read.known.blocking_keys()
+        catalogues, keys = read.catalogues, read.signed.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         found = meet_in_buckets(engine, read, find_pair_contents(read), plan)
         note(documents=sum(map(len, catalogues)), candidates=len(found.partitions.documents))

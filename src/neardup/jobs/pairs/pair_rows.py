@@ -16,7 +16,7 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Scored, check_limit
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.sign import columns_there
+from neardup.reading.sign import available_columns
 from neardup.reading.texts import Values, read_values
 from neardup.results import TableResult
 from neardup.runs.exchange import SpilledBatches
@@ -69,7 +69,7 @@ def check_columns(
             "called; leave it out" + ("" if read.id == "id" else ", or name it with id_column")
         )
         raise InvalidParameterError(message, "columns", "id_column")
-    there = [columns_there(sources, names) for sources in collections]
+    there = [available_columns(sources, names) for sources in collections]
     for name in names:
         if not any(name in found for found in there):
             raise _no_column(name, collections)
@@ -327,7 +327,7 @@ def collect_runs(
     if workspace.work is not None:
         at_once = max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)
     runs = SpilledBatches("pairs", workspace, share=share, weight_of_file=1)
-    counts = [known for _, known in runs.known() if known is not None]
+    counts = [each for each in runs.done() if each is not None]
     n_pairs = sum(len(run) for run in runs)
     with runs:
         n_done = len(counts)
