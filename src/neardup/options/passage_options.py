@@ -138,7 +138,8 @@ class AlignOptions(WhereOptions, PassageMatchOptions, AgainstOptions, PassageTok
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
-        kind=Whole(1),
+        # Two thirds of it are the window of an index, of 65,536 tokens at most.
+        kind=Whole(1, 98_304),
         help="Tokens of the shortest passage, in either text.",
         usual="50; by containment 40; that of the index",
     )
@@ -207,7 +208,7 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, Against
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
-        kind=Whole(1),
+        kind=Whole(1, 2**31 - 1),
         help="Tokens of the shortest unit that is cut.",
         usual="50; 5 of other units",
     )

@@ -153,6 +153,7 @@ def test_function__has_names_and_defaults_of_its_options(name):
         (neardup.deduplicate, {"workers": "2"}),
         (neardup.deduplicate, {"method": "exact", "seed": 1.5}),
         (neardup.find_pairs, {"measure": "overlap", "threshold": 1.5}),
+        (neardup.cut, {"exact": True, "min_tokens": 2**62}),
     ],
 )
 def test_function__refuses(function, options):

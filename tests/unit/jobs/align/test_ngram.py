@@ -75,6 +75,13 @@ def test_min_tokens__below_ngram(tmp_path):
             neardup.align([TEXT], others, min_tokens=4, text=neardup.TextOptions(ngram=5))
 
 
+def test_min_tokens__beyond_all_windows(index):
+    assert neardup.align([TEXT], index, min_tokens=98_304).passages.num_rows == 0
+    for others in (index, [TEXT]):
+        with pytest.raises(InvalidParameterError, match=r"98,304, got 1000000000$"):
+            neardup.align([TEXT], others, min_tokens=10**9)
+
+
 def test_align__with_an_index(index, ngram):
     """Its ngram holds, by which shuffled words are alike or not; another one is refused."""
     summary = neardup.align([TEXT], index).summary
