@@ -264,6 +264,7 @@ def _compare(
     measure: Measure,
     first_document: int,
 ) -> Iterator[Hits]:
+    """Yield the hits among candidate pairs: exact copies first, then similar pairs."""
     assert queries.sets is not None
     are_copies = (segment.digests_of(rows) == queries.digests[of_queries]).all(axis=1)
     if are_copies.any():

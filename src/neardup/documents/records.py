@@ -16,6 +16,7 @@ import pyarrow.ipc
 from neardup.errors import InvalidInputError
 from neardup.files.documents import as_text
 from neardup.index.segments import pack_table, unpack_table
+from neardup.sketches.kind import digest_column
 from neardup.tables import Floats, Texts, Uint64s, cut_runs
 
 Id = str | int
@@ -206,7 +207,7 @@ def make_gone(
         {
             "id": as_text(ids),
             "kept_id": as_text(kept_ids),
-            "digest": _as_binary(digests),
+            "digest": digest_column(digests),
             "similarity": similarities,
         }
     )
@@ -214,17 +215,13 @@ def make_gone(
 
 def make_denied(ids: pa.Array, digests: Uint64s) -> pa.Table:
     """Return the table of documents that must not come back."""
-    return pa.table({"id": ids, "digest": _as_binary(digests)})
+    return pa.table({"id": ids, "digest": digest_column(digests)})
 
 
 def digests_in(table: pa.Table) -> Uint64s:
     """Return the digests of a table, of shape (n, 2)."""
     values: Uint64s = np.frombuffer(b"".join(table["digest"].to_pylist()), np.uint64)
     return values.reshape(-1, 2)
-
-
-def _as_binary(digests: Uint64s) -> pa.Array:
-    return pa.array([digest.tobytes() for digest in digests], pa.binary(16))
 
 
 NO_GONE = make_gone(

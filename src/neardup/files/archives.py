@@ -71,14 +71,12 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
     with reading(archive), contextlib.closing(members), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         try:
-            for number, (written_name, is_file, open_member) in enumerate(members):
+            for number, (stored_name, is_file, open_member) in enumerate(members):
                 if number == MOST_MEMBERS:
                     message = f"the archive has more than {MOST_MEMBERS:,} members; {_UNPACK}"
                     raise InvalidInputError(message, path=archive)
-                # Programs for Windows write backslashes. No system has a null in a name.
-                parts = written_name.replace("\0", "").replace("\\", "/").split("/")
-                name = "/".join(part for part in parts if part not in ("", ".", ".."))
-                if not name or any(part.startswith(".") for part in name.split("/")):
+                name = _clean_name(stored_name)
+                if not name:
                     continue
                 if not (is_file and is_input(name)):
                     others.append(f"{archive}/{name}")
@@ -102,6 +100,14 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[Copied],
         for name, copy in copies.items()
     ]
     return found, others
+
+
+def _clean_name(stored_name: str) -> str:
+    """Return a member's path below the archive, empty for hidden members."""
+    # Programs for Windows write backslashes. No system has a null in a name.
+    parts = stored_name.replace("\0", "").replace("\\", "/").split("/")
+    parts = [part for part in parts if part not in ("", ".", "..")]
+    return "" if any(part.startswith(".") for part in parts) else "/".join(parts)
 
 
 def _too_large(archive: str, limit: int) -> InvalidInputError:

@@ -433,6 +433,11 @@ def column_of(
                 continue
             if not (pa.types.is_binary(column.type) and str in types):
                 return column
+    return _text_column(name, values, misread)
+
+
+def _text_column(name: str, values: Sequence[Any], misread: Misread) -> pa.Array:
+    """Return values as a column of text, null if they are not Unicode."""
     texts = []
     for row, value in enumerate(values, 1):
         text = as_text(value)

@@ -12,7 +12,7 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -349,23 +349,10 @@ class Database:
                 message = f"{self.folder} was changed by others since a commit failed; start over"
                 raise WriteError(message)
             manifest = replace(after.manifest, generation=after.manifest.generation + 1)
-            execute = connection.execute
-            for table in ("pending", "denied", "gone"):
-                record, old = getattr(manifest, table), getattr(before.manifest, table)
-                execute(f"DELETE FROM {table} WHERE number < ?", (record.first,))
-                n_known = old.n_rows if old.first == record.first else 0
-                rows = after.new_gone if table == "gone" else getattr(after, table)[n_known:]
-                for number, data in enumerate(rows, record.first + n_known):
-                    execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
-            is_insertion = after.removed is before.removed
+            execute, is_insertion = connection.execute, after.removed is before.removed
+            _write_packed(execute, before, after)
             if not is_insertion:
-                known, removed = before.removed_by_name(), after.removed_by_name()
-                for name in known.keys() - removed.keys():
-                    execute("DELETE FROM removed WHERE segment = ?", (name,))
-                for name, (n, rows) in removed.items():
-                    if name not in known or known[name][0] != n:
-                        row = _with_checksum(name, rows.tobytes())
-                        execute("INSERT OR REPLACE INTO removed VALUES (?,?,?)", row)
+                _write_removed(execute, before.removed_by_name(), after.removed_by_name())
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
@@ -417,6 +404,7 @@ class Database:
         return connection, file
 
     def _read(self, connection: sqlite3.Connection, known: Contents | None) -> Contents:
+        """Read the contents in a snapshot, but for rows that ``known`` contents have."""
         import msgspec
 
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -513,6 +501,31 @@ def _close(connections: dict[bool, tuple[tuple[int, ...], sqlite3.Connection]]) 
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
     connections.clear()
+
+
+def _write_packed(execute: Callable[..., object], before: Contents, after: Contents) -> None:
+    """Insert new rows of packed documents, and delete the rows that were replaced."""
+    for table in ("pending", "denied", "gone"):
+        record, old = getattr(after.manifest, table), getattr(before.manifest, table)
+        execute(f"DELETE FROM {table} WHERE number < ?", (record.first,))
+        n_known = old.n_rows if old.first == record.first else 0
+        rows = after.new_gone if table == "gone" else getattr(after, table)[n_known:]
+        for number, data in enumerate(rows, record.first + n_known):
+            execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
+
+
+def _write_removed(
+    execute: Callable[..., object],
+    before: Mapping[str, tuple[int, Uint32s]],
+    after: Mapping[str, tuple[int, Uint32s]],
+) -> None:
+    """Write the removed rows of segments with other numbers of removed rows."""
+    for name in before.keys() - after.keys():
+        execute("DELETE FROM removed WHERE segment = ?", (name,))
+    for name, (n_removed, rows) in after.items():
+        if name not in before or before[name][0] != n_removed:
+            row = _with_checksum(name, rows.tobytes())
+            execute("INSERT OR REPLACE INTO removed VALUES (?,?,?)", row)
 
 
 def _with_checksum(key: int | str, data: bytes) -> tuple[Any, ...]:

@@ -280,14 +280,10 @@ class EditJoin(Join):
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """1 - distance / length of the longer string."""
-        longer = self._longer(pairs)
+        lengths = np.diff(self.strings.offsets)
+        longer = np.maximum(lengths[pairs.left], lengths[pairs.right])
         similarities: Floats = (longer - pairs.scores) / longer
         return similarities
-
-    def _longer(self, pairs: ScoredPairs) -> Int64s:
-        lengths = np.diff(self.strings.offsets)
-        longer: Int64s = np.maximum(lengths[pairs.left], lengths[pairs.right])
-        return longer
 
 
 def _probe(

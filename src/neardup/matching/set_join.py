@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -73,15 +72,10 @@ class JoinCounts(FilterCounts):
 
 
 class ScoredBySize(Scored):
-    """Sets of shingles, compared by overlap and sizes."""
+    """Sets of shingles, compared by overlap and by sizes, which are their ``own_scores``."""
 
     measure: Measure
     score_name: ClassVar[str | None] = "overlap"
-
-    @property
-    @abstractmethod
-    def own_scores(self) -> Int64s:
-        """Return the size of each set."""
 
     @property
     def is_directed(self) -> bool:

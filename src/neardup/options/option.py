@@ -145,6 +145,7 @@ class Options:
     __signature__: ClassVar[Any] = _OnDemand(_signature)
 
     def __init_subclass__(cls) -> None:
+        """Set ``changes`` to the options that the class declares, and ``known`` to all."""
         inherited = [name for base in cls.__bases__ for name in getattr(base, "known", ())]
         cls.changes = {}
         for name, annotation in get_annotations(cls, eval_str=True).items():

@@ -154,6 +154,7 @@ class PassageMaker:
         own: int,
         heads: Bools | None,
     ) -> WindowHits:
+        """Return the passages of a query in some documents, given their ``texts``."""
         most = max(len(tokens), int(np.diff(texts.offsets).max(initial=0))) + 1
         if most > len(self._weights.term_weights):
             table = term_frequencies(self._tf, 2 * most)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.arrowcolumns import one_array
 from neardup.files.documents import IdTable, as_text
 from neardup.files.folders import FILES
 from neardup.index.segments import Segment, SegmentWriter
@@ -167,17 +168,12 @@ def _segment_of(
         arrays["offsets"],
         scheme.shingles.ngram > 1,
         tuple(arrays[name] for name in names),
-        _in_one(table["id"]),
+        one_array(table["id"]),
         id_type,
-        _in_one(table["text"]),
-        _in_one(table[_FILES.name]) if has_files else None,
+        one_array(table["text"]),
+        one_array(table[_FILES.name]) if has_files else None,
         release,
     )
-
-
-def _in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array, without copying if possible."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 # Writing a segment: documents, their tokens, and all their windows.

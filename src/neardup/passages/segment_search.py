@@ -174,6 +174,7 @@ class SegmentSearcher:
     def _find_ranges(
         self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits
     ) -> Int64s:
+        """Return ranges of starts of possible passages, with rows of ``narrow_buckets``."""
         totals, threshold = batch.totals, limits.threshold
         has_weight = np.flatnonzero(totals > 0)
         # A passage weighs at least its shared weight, and at most a multiple of the query. If the

@@ -272,6 +272,7 @@ def _open(url: str, token: str | None, timeout: float) -> httpx.Client:
 def _send(
     client: httpx.Client, method: str, path: str, values: dict[str, Any], media: str = _JSON
 ) -> httpx.Response:
+    """Send a request, and return the answer or raise the error that it names."""
     import httpx
 
     headers = {"accept": media, "content-type": _JSON}
