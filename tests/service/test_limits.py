@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 import neardup
-from neardup.runs.progress import may_go_on
+from neardup.runs.progress import raise_if_cancelled
 from neardup.service import worker_processes
 from tests.each import each_of
 from tests.service.waiting import wait_for
@@ -152,7 +152,7 @@ def test_time__a_look_up_is_ended(start, monkeypatch):
     def query(*_: object, **__: object) -> None:
         try:
             while True:
-                may_go_on()
+                raise_if_cancelled()
                 time.sleep(0.01)
         finally:
             ended.set()

@@ -29,7 +29,7 @@ from neardup.index.open_index import OpenIndex, SharedIndex
 from neardup.index.segments import check_all, open_segment, unpack_table
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure, overlaps_at_threshold
-from neardup.runs.progress import may_go_on
+from neardup.runs.progress import raise_if_cancelled
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Floats, IndexKeepers, Int64s, Rows, Texts, Uint32s, Uint64s
 
@@ -283,7 +283,7 @@ def _compare(
             blocks = blocks[: len(rows)] + np.cumsum(sizes) // _SHINGLES_AT_ONCE
         bounds = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(rows)]
     for start, stop in pairwise(bounds):
-        may_go_on()
+        raise_if_cancelled()
         left = of_queries[start:stop]
         distinct, places = np.unique(rows[start:stop], return_inverse=True)
         found = segment.sets_of(distinct)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from neardup.index.store import Manifest
 
 
-def check_run(run: RunOptions | None, *known: str) -> RunOptions:
+def check_run(run: RunOptions | None, *used: str) -> RunOptions:
     """Return a run's options. Options without effect raise."""
     options = _checked(run)
     for name in ("memory", "work", "spark"):
-        if name not in known and getattr(options, name) is not None:
+        if name not in used and getattr(options, name) is not None:
             message = f"{name} of RunOptions has no effect here; leave it out"
             raise InvalidParameterError(message, name)
     return options

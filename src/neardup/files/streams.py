@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Self
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
-from neardup.runs.runner import Handed
+from neardup.runs.runner import NestedMap
 
 Buffer = bytes | memoryview
 
@@ -244,7 +244,7 @@ class OutputStream:
         with writing(destination):
             self._raw = destination.create()
         self._has_failed = False
-        self._packed = Handed(self._compress)
+        self._packed = NestedMap(self._compress)
 
     def write(self, *parts: Buffer) -> None:
         """Append the parts in order."""

@@ -28,7 +28,7 @@ import pyarrow.ipc
 from neardup.errors import IndexFormatError, ReadError
 from neardup.index.store import RESTORE, SEGMENTS, SegmentRecord
 from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, translated, write_all
-from neardup.runs.progress import may_go_on
+from neardup.runs.progress import raise_if_cancelled
 from neardup.runs.runner import Runner
 from neardup.tables import AnyArray, Bools, Int64s, Uint32s, places_of_lists
 
@@ -74,7 +74,7 @@ class Segment:
         pages = np.array(sorted(set(pages[~self.is_checked[pages]].tolist())), np.int64)
         data, size, stop = memoryview(self.mapped), self.page_bytes, self.record.data_bytes
         for start in range(0, len(pages), _PAGES_AT_ONCE):
-            may_go_on()
+            raise_if_cancelled()
             some = pages[start : start + _PAGES_AT_ONCE]
             for page, expected in zip(some.tolist(), self.sums[some].tolist(), strict=True):
                 if zlib.crc32(data[page * size : min((page + 1) * size, stop)]) != expected:

@@ -169,7 +169,7 @@ def open_other(
         yield other.share(other.view(engine.runner)), ()
         return
     scheme = other.window_scheme
-    with engine.workspace.passing_folder() as folder:
+    with engine.workspace.temporary_folder() as folder:
         with engine.stage("read") as note:
             index, addition = _index_in_folder(engine, other, scheme, folder)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
@@ -236,7 +236,7 @@ def _make_segments(
     task: TaskResources,
 ) -> Iterator[_Made]:
     """Make segments of documents, as large as the memory allows."""
-    with task.workspace.passing_folder() as folder:
+    with task.workspace.temporary_folder() as folder:
         for number, block in enumerate(gather(blocks, segment_tokens_within(task.workspace))):
             name, record = f"s{number}", None
             if len(block):

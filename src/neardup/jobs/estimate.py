@@ -48,7 +48,7 @@ MOST_PAIRS = 20_000_000
 _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 
-class _Question(NamedTuple):
+class _Selection(NamedTuple):
     """Selection of pairs: by a measure, by super-shingles, or all."""
 
     measure: str
@@ -77,49 +77,49 @@ class _Couple:
     The first ``n_left`` rows are the first of two parts, None for one.
     """
 
-    asked: _Question
+    selection: _Selection
     kind: SketchKind
     # The type depends on the kind, which alone accesses it.
     rows: Any
     digests: pa.Array
     n_left: int | None
-    alike: SuperShingles | None
+    super_shingles: SuperShingles | None
 
     @classmethod
-    def of(cls, asked: _Question, left: Sketches, right: Sketches | None) -> _Couple:
+    def of(cls, selection: _Selection, left: Sketches, right: Sketches | None) -> _Couple:
         kind, rows, digests, n_left = parse_scheme(left.scheme), left.rows, left.digests, None
         if right is not None:
             rows = kind.join_rows([left.rows, right.rows])
             digests, n_left = pa.concat_arrays([left.digests, right.digests]), len(left)
-        alike = None if asked.rule is None else SuperShingles.of(rows, asked.rule)
-        return cls(asked, kind, rows, digests, n_left, alike)
+        super_shingles = None if selection.rule is None else SuperShingles.of(rows, selection.rule)
+        return cls(selection, kind, rows, digests, n_left, super_shingles)
 
     def pairs(self, runner: Runner) -> Iterator[Pairs]:
-        asked = self.asked
-        if self.alike is not None:
-            return cut_pairs(*self.alike.join(self.n_left, runner))
-        if asked.threshold is None:
+        selection = self.selection
+        if self.super_shingles is not None:
+            return cut_pairs(*self.super_shingles.join(self.n_left, runner))
+        if selection.threshold is None:
             return list_pairs(len(self.rows), self.n_left)
-        wanted = WantedPairs(asked.measure, asked.threshold, self.n_left, asked.limit)
+        wanted = WantedPairs(selection.measure, selection.threshold, self.n_left, selection.limit)
         return self.kind.candidates(self.rows, wanted, runner)
 
     def estimate(self, pairs: Pairs) -> tuple[_FoundPairs, int]:
-        """Return estimates of pairs, and the last pair's first row."""
+        """Return estimates of selected pairs, and the last pair's first row."""
         left, right = pairs
         found = self.kind.estimate(self.rows, left, right)
-        shares = found.measures[self.asked.measure]
+        shares = found.measures[self.selection.measure]
         columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
         # Empty documents are no copies; the result is null if a digest is unknown.
         is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
         is_equal = pc.equal(self.digests.take(columns["left"]), self.digests.take(columns["right"]))
         columns["exact_copy"] = pc.and_(is_equal, is_filled)
         is_wanted = np.ones(len(left), np.bool_)
-        if self.asked.threshold is not None:
-            is_wanted &= shares.reaching(self.asked.threshold)
-        if self.alike is not None:
-            agreements = self.alike.count(left, right)
+        if self.selection.threshold is not None:
+            is_wanted &= shares.reaching(self.selection.threshold)
+        if self.super_shingles is not None:
+            agreements = self.super_shingles.count(left, right)
             columns["super_shingles"] = pa.array(agreements)
-            is_wanted &= agreements >= self.alike.rule.least
+            is_wanted &= agreements >= self.super_shingles.rule.least
         table = pa.table(columns).filter(pa.array(is_wanted))
         n_unusable = int((~shares.is_usable).sum())
         return _FoundPairs(table, len(left), n_unusable), int(left[-1]) if len(left) else 0
@@ -147,16 +147,16 @@ def _couple_parts(
             del right
 
 
-def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) -> _FoundPairs:
+def _find_pairs(sides: Sequence[SketchParts], selection: _Selection, runner: Runner) -> _FoundPairs:
     kind, is_one = parse_scheme(sides[0].scheme), len(sides) == 1
-    if asked.rule is None and asked.threshold is None:
+    if selection.rule is None and selection.threshold is None:
         n = len(sides[0])
         n_all = n * (n - 1) // 2 if is_one else n * len(sides[1])
-        check_limit(asked.limit, n_all)
+        check_limit(selection.limit, n_all)
         if n_all > MOST_PAIRS:
             message = f"{n_all:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
             raise InvalidParameterError(message, "threshold")
-    both_ways = is_one and asked.measure in kind.directed_measures
+    both_ways = is_one and selection.measure in kind.directed_measures
     n_parts = len(sides[0].rows)
     n_couples = n_parts * (n_parts + 1) // 2
     if both_ways or not is_one:
@@ -174,7 +174,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
                 n_short += kind.count_short(left.rows)
             if right is not None and not is_one and starts[0] == 0:
                 n_short += kind.count_short(right.rows)
-            couple = _Couple.of(asked, left, right)
+            couple = _Couple.of(selection, left, right)
             n_rows, steps = len(left), number * _STEPS
             nothing: Pairs = (np.empty(0, np.int64), np.empty(0, np.int64))
             found = [couple.estimate(nothing)[0].table]
@@ -184,7 +184,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
                 n_found += len(part.table)
                 n_pairs += part.n_pairs
                 n_unusable += part.n_unusable
-                check_limit(asked.limit, n_found)
+                check_limit(selection.limit, n_found)
                 done = steps + _STEPS * min(last, n_rows) // max(n_rows, 1)
                 runner.report("estimate", done, n_couples * _STEPS)
             runner.report("estimate", steps + _STEPS, n_couples * _STEPS)
@@ -206,7 +206,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
     return _FoundPairs(table, n_pairs, n_unusable, n_short)
 
 
-def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
+def _make_selection(kind: SketchKind, given: EstimateOptions) -> _Selection:
     """Check the selection of pairs, its measure and threshold."""
     measure, threshold = given.measure, given.threshold
     if measure is not None and measure not in kind.measures:
@@ -219,7 +219,7 @@ def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
     if measure is not None and threshold is None:
         raise no_effect("measure", "without threshold", "give threshold", "threshold")
     least = None if threshold is None else exact_fraction("threshold", threshold)
-    return _Question(measure or kind.measures[0], least, _make_rule(kind, given), given.limit)
+    return _Selection(measure or kind.measures[0], least, _make_rule(kind, given), given.limit)
 
 
 def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | None:
@@ -367,9 +367,9 @@ def estimate_files(
     own, others = sides[0], sides[-1]
     check_same_scheme(own, others)
     kind = parse_scheme(own.scheme)
-    asked = _make_question(kind, options)
-    found = _find_pairs(sides, asked, runner)
-    rule = asked.rule
+    selection = _make_selection(kind, options)
+    found = _find_pairs(sides, selection, runner)
+    rule = selection.rule
     summary: dict[str, Any] = {
         "kind": kind.name,
         "documents": [len(side) for side in sides],
@@ -378,8 +378,8 @@ def estimate_files(
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,
         "exact_copies": pc.sum(found.table["exact_copy"]).as_py() or 0,
-        "measure": asked.measure,
-        "threshold": None if asked.threshold is None else float(asked.threshold),
+        "measure": selection.measure,
+        "threshold": None if selection.threshold is None else float(selection.threshold),
         "super_shingles": None if rule is None else rule.least,
         "scheme": own.scheme,
         "workers": runner.workers,

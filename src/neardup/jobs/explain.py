@@ -116,7 +116,7 @@ def explain_document(
     )
     if not row["is_duplicate"]:
         return found
-    place = outcome.documents.n_gone_before(number)
+    place = outcome.documents.count_removed_before(number)
     shown = ShownTexts(outcome, against, runner, removed=[place], keepers=[place])
     pair, note = shown.removal(place), ""
     if pair.second.text is None:

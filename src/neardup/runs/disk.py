@@ -80,21 +80,21 @@ def translated(path: object) -> Iterator[None]:
 
 
 # Folders that only this process reads, whose files need not be synced to the disk.
-_PASSING: set[Path] = set()
+_UNSYNCED: set[Path] = set()
 
 
 @contextmanager
-def passing(folder: Path) -> Iterator[None]:
-    """Skip disk synchronization in a folder within the block."""
-    _PASSING.add(folder)
+def unsynced(folder: Path) -> Iterator[None]:
+    """Do not sync files of a folder to the disk within the block."""
+    _UNSYNCED.add(folder)
     try:
         yield
     finally:
-        _PASSING.discard(folder)
+        _UNSYNCED.discard(folder)
 
 
-def _is_passing(path: Path) -> bool:
-    return bool(_PASSING) and not _PASSING.isdisjoint((path, *path.parents))
+def _is_unsynced(path: Path) -> bool:
+    return bool(_UNSYNCED) and not _UNSYNCED.isdisjoint((path, *path.parents))
 
 
 def finish_file(path: Path) -> FileRecord:
@@ -106,7 +106,7 @@ def finish_file(path: Path) -> FileRecord:
 
 def sync_file(descriptor: int, path: Path) -> None:
     """Sync an open file, unless its folder is temporary."""
-    if not _is_passing(path):
+    if not _is_unsynced(path):
         os.fsync(descriptor)
 
 
@@ -152,7 +152,7 @@ def make_folder(path: Path) -> None:
 
 def sync_folder(path: Path) -> None:
     """Sync the names in a folder, if supported."""
-    if _is_passing(path):
+    if _is_unsynced(path):
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -234,6 +234,8 @@ PATIENCE = 0.3
 class LockedFolder:
     """A folder for one process, unlocked when the process ends."""
 
+    _mode = 0o777
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: BaseFileLock | None = None
@@ -295,11 +297,11 @@ class LockedFolder:
             (self.path / LOCK).unlink(missing_ok=True)
             self.path.rmdir()
 
-    def _make(self, mode: int = 0o777) -> None:
+    def _make(self) -> None:
         if self.path.is_symlink():
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
         with contextlib.suppress(FileExistsError):
-            self.path.mkdir(mode)
+            self.path.mkdir(self._mode)
 
 
 # Errors of writes that may come without a file name.

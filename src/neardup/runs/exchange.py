@@ -110,12 +110,12 @@ def _named(path: Path) -> Iterator[None]:
 class Shuffle:
     """Rows by partition, in memory or in files.
 
-    With ``in_memory`` None, rows stay in memory up to a ``share`` of it; more rows go to files each
-    time that they fill this share. The ``compression`` of files is ``lz4`` for text, None for
-    incompressible data. A file, including an earlier run's, is complete when the weights of its
-    rows add up to ``weight_of_file``; its task records the facts of each addition, plain values for
-    JSON. Add rows within a ``with`` block; an incomplete file is dropped at its end. One partition
-    keeps its batches as they were added.
+    With ``in_memory`` True, rows stay in memory; with False, they go to files each time that they
+    fill a ``share`` of it; with None, they stay up to this share, and then go to files. The
+    ``compression`` of files is ``lz4`` for text, None for incompressible data. A file, including an
+    earlier run's, is complete when the weights of its rows add up to ``weight_of_file``; its task
+    records the facts of each addition, plain values for JSON. Add rows within a ``with`` block; an
+    incomplete file is dropped at its end. One partition keeps its batches as they were added.
     """
 
     def __init__(
@@ -132,8 +132,8 @@ class Shuffle:
         self.workspace, self.n_partitions = workspace, n_partitions
         self._name, self._compression = name, compression
         self._weight_of_file = weight_of_file
-        stays = in_memory or (in_memory is None and workspace.work is None)
-        self._room = None if stays else workspace.share(share)
+        is_unlimited = in_memory or (in_memory is None and workspace.work is None)
+        self._room = None if is_unlimited else workspace.share(share)
         self._may_stay = in_memory is None
         # Rows not yet in a file: batches with their partition boundaries.
         self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
@@ -156,7 +156,7 @@ class Shuffle:
     @property
     def bytes_in_files(self) -> int:
         """Bytes of rows, 0 while all may stay in memory."""
-        return 0 if self._stays else self._bytes_written + self._bytes_waiting
+        return 0 if self._stays_in_memory else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
         """Return the facts of rows in complete files, including an earlier run's."""
@@ -180,7 +180,7 @@ class Shuffle:
         self._bytes_waiting += batch.get_total_buffer_size()
         self._weight += weight
         is_full = self._bytes_waiting > self._room
-        if self._stays and not is_full:
+        if self._stays_in_memory and not is_full:
             return
         if self._weight >= self._weight_of_file:
             self._complete_file()
@@ -194,7 +194,7 @@ class Shuffle:
         if raised[0] is not None:
             if self._file is not None:
                 self._file.close(*raised)
-        elif self._facts and not self._stays:
+        elif self._facts and not self._stays_in_memory:
             self._complete_file()
 
     def read(
@@ -243,7 +243,7 @@ class Shuffle:
         return n_bytes
 
     @property
-    def _stays(self) -> bool:
+    def _stays_in_memory(self) -> bool:
         return self._room is None or (
             self._may_stay and self.is_in_memory and self._bytes_waiting <= self._room
         )

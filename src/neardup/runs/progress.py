@@ -17,8 +17,8 @@ Report = Callable[[str, int, int | None], None]
 # Argument of public functions: True shows progress, False does not, a function is called.
 Progress = Report | bool
 
-# Check for cancellation, called between two blocks of work.
-_ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: None)
+# Called between two blocks of work; raises if the work was cancelled.
+_CANCELLATION_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
 
 # Stages that count bytes; others count documents, pairs, bands and the like.
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
@@ -53,18 +53,18 @@ _LABELS = {
 
 
 @contextmanager
-def asking(ask: Callable[[], None]) -> Iterator[None]:
-    """Call ``ask`` before this thread's blocks, to raise its errors."""
-    before = _ASKED.set(ask)
+def cancellable(check: Callable[[], None]) -> Iterator[None]:
+    """Call ``check`` before this thread's blocks, to raise its errors."""
+    before = _CANCELLATION_CHECK.set(check)
     try:
         yield
     finally:
-        _ASKED.reset(before)
+        _CANCELLATION_CHECK.reset(before)
 
 
-def may_go_on() -> None:
-    """Raise if this work was cancelled, in long loops without side effects."""
-    _ASKED.get()()
+def raise_if_cancelled() -> None:
+    """Raise the error of a cancelled job, in long loops without side effects."""
+    _CANCELLATION_CHECK.get()()
 
 
 def report_part(

@@ -353,14 +353,14 @@ def _end_threads(tasks: SimpleQueue[Task[Any] | None], running: list[Any]) -> No
         raise interrupt
 
 
-class _Crew(NamedTuple):
+class _Pool(NamedTuple):
     """The threads of a map, and slots for nested maps."""
 
     threads: Threads
     slots: SimpleQueue[None]
 
 
-# ``crew`` is the crew of a thread; other threads have none.
+# ``pool`` is the pool of a thread; other threads have none.
 _of_thread = local()
 
 
@@ -374,36 +374,36 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     A nested call, within a function or an item source of another map, starts no threads: idle
     threads of the outer map help.
     """
-    if hasattr(_of_thread, "crew"):
-        with Handed(function) as handed:
+    if hasattr(_of_thread, "pool"):
+        with NestedMap(function) as nested:
             for item in items:
-                yield from handed.add(item)
-            yield from handed.rest()
+                yield from nested.add(item)
+            yield from nested.rest()
         return
     if workers == 1:
         yield from map(function, items)
         return
 
     def begin() -> None:
-        _of_thread.crew = crew
+        _of_thread.pool = pool
 
     def joined(items: Iterator[Any]) -> Iterator[Any]:
         end = object()
         while True:
-            _of_thread.crew = crew
+            _of_thread.pool = pool
             try:
                 item = next(items, end)
             finally:
-                del _of_thread.crew
+                del _of_thread.pool
             if item is end:
                 return
             yield item
 
     waiting: deque[Task[R]] = deque()
     with Threads(workers, begin) as threads:
-        crew = _Crew(threads, SimpleQueue())
+        pool = _Pool(threads, SimpleQueue())
         for _ in range(2 * workers):
-            crew.slots.put(None)
+            pool.slots.put(None)
         try:
             remaining = joined(iter(items))
             first = deque(islice(remaining, 2))
@@ -423,8 +423,8 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
                 task.drop()
 
 
-class Handed(Generic[T, R]):
-    """Apply a function with the help of idle threads of a map.
+class NestedMap(Generic[T, R]):
+    """Apply a function within a map, with the help of its idle threads.
 
     Results come in the order of the items. The thread itself processes items if too many are
     queued, and items that have not started when their results are due; so does a thread outside of
@@ -433,19 +433,19 @@ class Handed(Generic[T, R]):
 
     def __init__(self, function: Callable[[T], R]) -> None:
         self._function = function
-        self._crew: _Crew | None = getattr(_of_thread, "crew", None)
+        self._pool: _Pool | None = getattr(_of_thread, "pool", None)
         self._waiting: deque[Task[R]] = deque()
 
     def add(self, item: T) -> list[R]:
         """Queue an item, and return the next ready results."""
         results: list[R] = []
-        if self._crew is None:
+        if self._pool is None:
             return [self._function(item)]
-        while not self._has_slot(self._crew):
+        while not self._has_slot(self._pool):
             if not self._waiting:
                 return [*results, self._function(item)]
             results.append(self._next())
-        self._waiting.append(self._crew.threads.do(partial(self._function, item)))
+        self._waiting.append(self._pool.threads.do(partial(self._function, item)))
         while self._waiting and self._waiting[0].is_done:
             results.append(self._next())
         return results
@@ -463,7 +463,7 @@ class Handed(Generic[T, R]):
             self._waiting[0].leave()
             self._pop()
 
-    def __enter__(self) -> Handed[T, R]:
+    def __enter__(self) -> NestedMap[T, R]:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -479,15 +479,15 @@ class Handed(Generic[T, R]):
         return first.result()
 
     @staticmethod
-    def _has_slot(crew: _Crew) -> bool:
+    def _has_slot(pool: _Pool) -> bool:
         """Take a slot for one item, if there is one."""
         try:
-            crew.slots.get_nowait()
+            pool.slots.get_nowait()
         except Empty:
             return False
         return True
 
     def _pop(self) -> None:
-        assert self._crew is not None
+        assert self._pool is not None
         self._waiting.popleft()
-        self._crew.slots.put(None)
+        self._pool.slots.put(None)

@@ -40,10 +40,10 @@ from neardup.runs.disk import (
     FileRecord,
     LockedFolder,
     finish_file,
-    passing,
     record_of_file,
     store_file,
     sync_folder,
+    unsynced,
     work_errors,
 )
 
@@ -59,6 +59,9 @@ def digest_of(key: Mapping[str, Any]) -> str:
 
 class WorkPlace(LockedFolder):
     """A run's folder, named by its key's digest."""
+
+    # Private, because it may hold texts.
+    _mode = 0o700
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
         super().__init__(parent / f".{name}.neardup-work-{digest[:12]}")
@@ -128,10 +131,9 @@ class WorkPlace(LockedFolder):
                 if other.is_locked:
                     other.remove()
 
-    def _make(self, mode: int = 0o700) -> None:
-        """Create the private folder, because it may hold texts."""
+    def _make(self) -> None:
         self.parent.mkdir(parents=True, exist_ok=True)
-        super()._make(mode)
+        super()._make()
 
 
 _RECORD = re.compile(r"done-\d{6}\.json")
@@ -287,7 +289,7 @@ class WorkFolder:
                     part.unlink(missing_ok=True)
 
     @contextmanager
-    def passing_folder(self) -> Iterator[Path]:
+    def temporary_folder(self) -> Iterator[Path]:
         """Yield a temporary empty folder for this process.
 
         Its files are not synced. A killed process leaves it to the cleanup of the work folder.
@@ -297,7 +299,7 @@ class WorkFolder:
             self._check_open("a temporary folder")
             path.mkdir()
         try:
-            with passing(path), self._errors(is_foreign=True):
+            with unsynced(path), self._errors(is_foreign=True):
                 yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
@@ -483,11 +485,11 @@ class Workspace:
         return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
 
     @contextmanager
-    def passing_folder(self) -> Iterator[Path]:
+    def temporary_folder(self) -> Iterator[Path]:
         """Yield an empty folder, temporary without a work folder."""
         with contextlib.ExitStack() as stack:
             work = self.work or stack.enter_context(WorkFolder.temporary())
-            yield stack.enter_context(work.passing_folder())
+            yield stack.enter_context(work.temporary_folder())
 
 
 IN_MEMORY = Workspace(0)

@@ -29,7 +29,7 @@ from starlette.routing import Route
 
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.options.groups import ServeOptions
-from neardup.runs.progress import asking
+from neardup.runs.progress import cancellable
 from neardup.runs.runner import count_workers
 from neardup.service.operations import JSON, OPERATIONS, Operation, describe
 from neardup.service.requests import (
@@ -214,7 +214,7 @@ def _call_until(end: float, work: Callable[[], Any]) -> Any:
         if time.monotonic() > end:
             raise TimeoutError
 
-    with asking(check):
+    with cancellable(check):
         return work()
 
 

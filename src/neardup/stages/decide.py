@@ -335,18 +335,18 @@ def pack_components(
     reading: ReadingPlan,
     room: int | None,
     n_least: int = 1,
-    are_packed: Bools | None = None,
+    are_always_placed: Bools | None = None,
 ) -> Partitions:
     """Pack components into partitions, ordered by first documents.
 
     ``roots`` are the first documents of each document's component. Comparisons of a partition take
     at most ``room`` bytes, unless one component takes more. There are about ``n_least`` partitions
-    of similar size, or more. Documents that ``are_packed`` have a place although their component
-    has no other document.
+    of similar size, or more. Documents that ``are_always_placed`` have a place although their
+    component has no other document.
     """
     has_place = contents.is_content & ~(np.bincount(roots, minlength=len(roots)) == 1)[roots]
-    if are_packed is not None:
-        has_place |= are_packed
+    if are_always_placed is not None:
+        has_place |= are_always_placed
     documents = contents.sorted_by_rank(np.flatnonzero(has_place))
     documents = documents[np.argsort(roots[documents], kind="stable")]
     components = roots[documents]

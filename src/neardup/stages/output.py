@@ -49,7 +49,7 @@ class DocumentPlaces:
     def __init__(self, batches: Iterable[pa.Table]) -> None:
         starts: dict[str, int] = {}
         rows: list[Int64s] = [np.empty(0, np.int64)]
-        went: list[Bools] = [np.empty(0, np.bool_)]
+        are_removed: list[Bools] = [np.empty(0, np.bool_)]
         n_documents = 0
         for batch in batches:
             encoded = batch["file"].combine_chunks().dictionary_encode()
@@ -57,15 +57,15 @@ class DocumentPlaces:
             for first, name in zip(firsts, encoded.dictionary.to_pylist(), strict=True):
                 starts.setdefault(name, n_documents + first)
             rows.append(batch["row"].to_numpy())
-            went.append(batch["is_duplicate"].to_numpy())
+            are_removed.append(batch["is_duplicate"].to_numpy())
             n_documents += len(batch)
         self.files = list(starts)
-        self._rows, self._went = np.concatenate(rows), np.concatenate(went)
+        self._rows, self._are_removed = np.concatenate(rows), np.concatenate(are_removed)
         bounds = pairwise([*starts.values(), n_documents])
         self._ranges = dict(zip(starts, bounds, strict=True))
 
     def __len__(self) -> int:
-        return len(self._went)
+        return len(self._are_removed)
 
     def find(self, file: str, rows: Int64s) -> Int64s:
         """Return the documents in a file's rows, -1 if missing."""
@@ -75,18 +75,19 @@ class DocumentPlaces:
         is_there = np.append(own, -1)[places] == rows
         return np.where(is_there & (places < len(own)), start + places, -1)
 
-    def went(self, numbers: Int64s | slice) -> Bools:
+    def are_removed(self, numbers: Int64s | slice) -> Bools:
         """Return a mask of the removed documents."""
-        return self._went[numbers]
+        return self._are_removed[numbers]
 
-    def n_gone_before(self, number: int) -> int:
+    def count_removed_before(self, number: int) -> int:
         """Return the number of removed documents before a document."""
-        return int(np.count_nonzero(self._went[:number]))
+        return int(np.count_nonzero(self._are_removed[:number]))
 
     def of_side(self, side: Side, file: str) -> Int64s:
         """Return all removed or kept documents of a file."""
         start, stop = self._ranges[file]
-        numbers: Int64s = np.flatnonzero(self._went[start:stop] == (side == "removed")) + start
+        own = self._are_removed[start:stop]
+        numbers: Int64s = start + np.flatnonzero(own == (side == "removed"))
         return numbers
 
 
@@ -170,7 +171,7 @@ class DedupOutput(Outcome):
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         numbers = self.documents.find(file, wanted)
         is_there = numbers >= 0
-        is_there[is_there] = self.documents.went(numbers[is_there]) == (side == "removed")
+        is_there[is_there] = self.documents.are_removed(numbers[is_there]) == (side == "removed")
         if not is_there.all():
             row = int(wanted[int(np.argmin(is_there))])
             message = f"no document of {file!r}, row {row}, was {side}"

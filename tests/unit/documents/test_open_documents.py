@@ -7,7 +7,7 @@ import pytest
 
 from neardup import DocumentIndex
 from neardup.documents.document_segment import DocumentSegment
-from neardup.runs.progress import asking
+from neardup.runs.progress import cancellable
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS
 
@@ -61,7 +61,7 @@ def test_blocks__nobody_waits_for(index, sizes, monkeypatch):
         if len(sizes) == 2:
             raise TimeoutError
 
-    with asking(ask), pytest.raises(TimeoutError):
+    with cancellable(ask), pytest.raises(TimeoutError):
         index.query(TEXT)
     assert len(sizes) == 2
     # And is asked no more behind the block.

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from neardup.runs.runner import Handed, Runner
+from neardup.runs.runner import NestedMap, Runner
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -52,7 +52,7 @@ def test_map__within_a_map(workers, n_outer):
 
     def work(number):
         # A map of what another one gives, and something handed over on the way.
-        with Handed(square) as handed:
+        with NestedMap(square) as handed:
             results = []
             for inner in runner.map(square, runner.map(square, range(number, number + 30))):
                 results += handed.add(inner)

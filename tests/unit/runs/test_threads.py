@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from neardup.runs.runner import Handed, Runner
+from neardup.runs.runner import NestedMap, Runner
 
 
 def test_handed__abandoned_work_is_awaited():
@@ -21,7 +21,7 @@ def test_handed__abandoned_work_is_awaited():
         ended.set()
 
     def work(_):
-        with Handed(slow) as handed:
+        with NestedMap(slow) as handed:
             handed.add(0)
             begun.wait(10)
         return ended.is_set()

@@ -186,7 +186,7 @@ def test_temporary__another_process_removes_it_before_it_is_locked(tmp_path, mon
 
     monkeypatch.setattr(FileLock, "acquire", taken_away)
     work = WorkFolder.temporary(tmp_path)
-    with work.passing_folder() as folder:
+    with work.temporary_folder() as folder:
         assert folder.parent == work.folder
     work.remove()
     assert not list(tmp_path.iterdir())
@@ -296,9 +296,9 @@ def test_align_and_cut__temporary_index_is_not_synced(synced):
 
 
 def test_index__that_stays_is_synced(synced, tmp_path):
-    with WorkFolder.temporary(tmp_path).passing_folder() as folder:
+    with WorkFolder.temporary(tmp_path).temporary_folder() as folder:
         assert folder.is_dir()
         neardup.PassageIndex.create(tmp_path / "index").add(TEXTS)
     assert synced
     assert not folder.exists()
-    assert not disk._PASSING
+    assert not disk._UNSYNCED

@@ -43,9 +43,9 @@ def test_document_places__as_a_list_of_all(files, size):
     numbers = np.arange(len(every))
     went = np.array([each[2] for each in every], np.bool_)
     assert (len(found), found.files) == (len(every), names)
-    assert found.went(numbers).tolist() == went.tolist()
+    assert found.are_removed(numbers).tolist() == went.tolist()
     before = [int(went[:n].sum()) for n in range(len(every) + 1)]
-    assert [found.n_gone_before(n) for n in range(len(every) + 1)] == before
+    assert [found.count_removed_before(n) for n in range(len(every) + 1)] == before
     where = {each[:2]: n for n, each in enumerate(every)}
     for name in [*names, "none"]:
         expected = [where.get((name, row), -1) for row in range(-1, 80)]

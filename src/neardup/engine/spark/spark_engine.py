@@ -219,7 +219,7 @@ class _SentFolder:
 
     @contextmanager
     def open(self) -> Iterator[Path]:
-        with local_workspace(0) as workspace, workspace.passing_folder() as folder:
+        with local_workspace(0) as workspace, workspace.temporary_folder() as folder:
             for name, data in self._sent.items():
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -198,7 +198,7 @@ def _find_similar(engine: Engine, read: Read, tokens: TokenLists, plan: CutJobPl
     assert plan.alignment is not None
     assert plan.scheme is not None
     workspace = engine.workspace
-    with workspace.passing_folder() as folder:
+    with workspace.temporary_folder() as folder:
         # No later run resumes from the files of a lookup.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
         look_up = LookUp(

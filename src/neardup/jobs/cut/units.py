@@ -91,6 +91,7 @@ def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> List
     )
     starts, stops, ends = characters.T
     if is_run:
+        # A unit is a run of consecutive sentences of one document, with enough tokens together.
         values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
         counted = offsets_of(sizes[chosen])
         last = np.arange(_SENTENCES - 1, len(documents))

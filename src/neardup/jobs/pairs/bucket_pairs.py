@@ -49,7 +49,9 @@ class Bucketed(NamedTuple):
     blocking_keys: Uint64s | None
 
 
-def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: PairPlan) -> Bucketed:
+def partition_contents(
+    engine: Engine, read: Read, contents: PairContents, plan: PairPlan
+) -> Bucketed:
     """Send contents that may be in a pair to partitions."""
     assert plan.banding is not None
     n_bands = plan.banding.bands
@@ -62,7 +64,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
             plan.reading,
             engine.limits.partition_bytes,
             engine.limits.least_partitions,
-            are_packed=contents.are_shared,
+            are_always_placed=contents.are_shared,
         )
 
     partitions = Partitions.kept(engine.workspace, find_partitions)

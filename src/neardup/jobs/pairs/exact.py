@@ -97,7 +97,7 @@ class RecordBlocks:
         n_empty = int(np.count_nonzero(records.extents == 0))
         order: Int32s = by_class[n_empty:].astype(np.int32)
         room, at_once = engine.limits.group_bytes, engine.limits.groups_at_once
-        # The fewest that occupy all tasks: k blocks make pairs, and a single one if k is odd.
+        # The fewest that occupy all tasks: k blocks make a unit per pair, and one more if k is odd.
         enough = (k for k in count(2) if k * (k - 1) // 2 + k % 2 >= at_once)
         least = 1 if at_once == 1 else next(enough)
 
@@ -111,14 +111,16 @@ class RecordBlocks:
         n = len(self._bounds) - 1
         if n == 1:
             return [Unit((0,), False)]
-        couples = [tuple(range(k, min(k + 2, n))) for k in range(0, n, 2)]
+        # Two neighbours are joined with each other and with themselves, other pairs of blocks only
+        # with each other.
+        neighbours = [tuple(range(k, min(k + 2, n))) for k in range(0, n, 2)]
         ranges = [self._range_of(k) for k in range(n)]
         apart = [
             (i, j)
             for i, j in combinations(range(n), 2)
             if i // 2 != j // 2 and join.may_match(min(ranges[i][1], ranges[j][0]), ranges[j][0])
         ]
-        return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
+        return [*(Unit(each, False) for each in neighbours), *(Unit(each, True) for each in apart)]
 
     def records_of(self, unit: Unit, join: Join) -> pa.RecordBatch:
         """Return a unit's records, ascending, with sizes, keys and parts.
@@ -143,16 +145,18 @@ class RecordBlocks:
     def _numbers_of(self, unit: Unit, join: Join) -> tuple[Int64s, Bytes]:
         blocks = [self._block(k) for k in unit.blocks]
         if unit.are_apart:
-            (low, most), (least, high) = map(self._range_of, unit.blocks)
-            first = low + bisect_left(
-                range(low, least), True, key=lambda own: join.may_match(own, least)
+            # Extents of the second block are larger. The first block keeps records that may match
+            # the smallest of them, and the second records that may match the largest of the first.
+            (first, largest), (smallest, last) = map(self._range_of, unit.blocks)
+            start = first + bisect_left(
+                range(first, smallest), True, key=lambda own: join.may_match(own, smallest)
             )
-            stop = (most + 1) + bisect_left(
-                range(most + 1, high + 1), True, key=lambda own: not join.may_match(most, own)
+            stop = (largest + 1) + bisect_left(
+                range(largest + 1, last + 1), True, key=lambda own: not join.may_match(largest, own)
             )
             extents = self._records.extents
             blocks = [
-                blocks[0][extents[blocks[0]] >= first],
+                blocks[0][extents[blocks[0]] >= start],
                 blocks[1][extents[blocks[1]] < stop],
             ]
         records = np.concatenate(blocks).astype(np.int64)

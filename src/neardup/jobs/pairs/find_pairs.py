@@ -349,13 +349,13 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
 
 def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
     # Few jobs need its kernels.
-    from neardup.jobs.pairs.bucket_pairs import join_partitions, meet_in_buckets
+    from neardup.jobs.pairs.bucket_pairs import join_partitions, partition_contents
 
     with engine.stage("read") as note:
         read = engine.read(collections, sign_block)
         catalogues, keys = read.catalogues, read.signed.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
-        found = meet_in_buckets(engine, read, find_pair_contents(read), plan)
+        found = partition_contents(engine, read, find_pair_contents(read), plan)
         note(documents=sum(map(len, catalogues)), candidates=len(found.partitions.documents))
     with engine.stage("join") as note:
         matches = join_partitions(engine, found, plan)
