@@ -18,7 +18,6 @@ from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.kernels.arrays import Int, sealed
 from neardup.kernels.join import postings
 from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS, Postings, RecordGroups
-from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
@@ -33,6 +32,7 @@ from neardup.tables import (
     WeightedSets,
     cut_runs,
 )
+from neardup.text.shingles import take_ranges
 
 Sets = ShingleSets | WeightedSets
 SetsT = TypeVar("SetsT", bound=Sets)
@@ -379,12 +379,8 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
 def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
     for start, stop in cut_runs(sets.sizes[order], _NUMBERED_AT_ONCE):
         own = order[start:stop]
-        sizes = sets.sizes[own]
-        values = np.empty(int(sizes.sum()), np.uint64)
-        shingle_kernels.copy_sets(
-            sets.values, sets.starts[own], sizes, values, np.cumsum(sizes) - sizes
-        )
-        yield values
+        starts = sets.starts[own]
+        yield take_ranges(sets.values, starts, starts + sets.sizes[own]).values
 
 
 def rank_numbers(

@@ -13,7 +13,6 @@ from neardup.kernels.join import postings, set_join_kernels, weighted_join
 from neardup.kernels.join.overlap import NarrowMatches, WideMatches
 from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.join.set_join_kernels import ParityRows
-from neardup.kernels.text import shingle_kernels
 from neardup.matching.join import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
@@ -49,6 +48,7 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
+from neardup.text.shingles import take_ranges
 
 
 @dataclass(frozen=True)
@@ -250,16 +250,9 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> tuple[RankedRecords
     """
     sizes = sets.sizes[order]
     starts: Int64s = np.cumsum(sizes) - sizes
-    n_elements = int(sizes.sum())
-    values: Uint64s = np.empty(n_elements, np.uint64)
-    weights: Int64s = np.empty(n_elements, np.int64)
-    own_starts = sets.starts[order]
-    shingle_kernels.copy_sets(sets.values, own_starts, sizes, values, starts)
-    shingle_kernels.copy_sets(
-        sets.weights.view(np.uint64), own_starts, sizes, weights.view(np.uint64), starts
-    )
-    numbers, frequencies = number_values(values)
-    del values
+    ranges = sets.starts[order], sets.starts[order] + sizes
+    numbers, frequencies = number_values(take_ranges(sets.values, *ranges).values)
+    weights = take_ranges(sets.weights.view(np.uint64), *ranges).values.view(np.int64)
     n_left = weighted_join.keep_shared(numbers, frequencies, weights)
     weights = weights[:n_left].copy()
     lengths: Int64s = np.empty(len(sizes), np.int64)

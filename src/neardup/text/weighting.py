@@ -20,7 +20,6 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
-    offsets_of,
     places_of_lists,
 )
 from neardup.text.shingles import (
@@ -29,6 +28,7 @@ from neardup.text.shingles import (
     digest_token_lists,
     shingle_lists,
     sorting_room,
+    take_ranges,
 )
 
 # The least inverse document frequency: below all others in fewer than 2^16 documents, where the
@@ -158,9 +158,7 @@ def _count_block(block: TokenLists) -> DocumentFrequencies:
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
     shingle_kernels.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
-    set_starts = offsets_of(sizes)
-    distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
-    shingle_kernels.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
+    distinct = take_ranges(values, offsets[:-1], offsets[:-1] + sizes).values
     distinct.sort()
     starts = np.flatnonzero(np.concatenate([[True], distinct[1:] != distinct[:-1]]))
     starts = starts[: len(distinct)]
@@ -244,13 +242,12 @@ def _weigh(
 
 def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
     """Digest weighted sets to 128 bits, shape (n, 2)."""
-    offsets = offsets_of(sets.sizes)
-    both: Uint64s = np.empty((2, int(offsets[-1])), np.uint64)
-    for column, source in zip(both, (sets.values, sets.weights), strict=True):
-        shingle_kernels.copy_sets(
-            source.view(np.uint64), sets.starts, sets.sizes, column, offsets[:-1]
-        )
-    return digest_token_lists(TokenLists(both.T.ravel(), 2 * offsets))
+    ranges = sets.starts, sets.starts + sets.sizes
+    values, weights = (
+        take_ranges(column.view(np.uint64), *ranges) for column in (sets.values, sets.weights)
+    )
+    both = np.stack([values.values, weights.values], axis=1).ravel()
+    return digest_token_lists(TokenLists(both, 2 * values.offsets))
 
 
 def frequency_lists(token_lists: TokenLists, shingles: ShingleScheme) -> TokenLists:
