@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 from operator import index
+from pathlib import Path
 from typing import Any, get_args
 
 from neardup.errors import InvalidInputError, InvalidParameterError
@@ -248,9 +249,14 @@ class Location(Kind):
         self.is_file = is_file
 
     def _read(self, name: str, value: Any) -> Any:
-        if not isinstance(value, str | os.PathLike):
+        if not isinstance(value, str | os.PathLike) or "\0" in os.fsdecode(value):
             raise _unlike(name, "a path", value)
         return value
+
+
+def as_folder(value: Any) -> Path:
+    """Return the path of a folder, or raise for another value."""
+    return Path(Location().checked("folder", value))
 
 
 class PathOrUrl(Location):
@@ -262,9 +268,8 @@ class Documents(Kind):
 
     def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, Set) and not isinstance(value, MappingView):
-            kind = type(value).__name__
             message = (
-                f"{name} is a {kind}, which has no order, so results would differ from run to run; "
+                f"a {type(value).__name__} has no order, so results would differ from run to run; "
                 "pass a list, such as sorted(...)"
             )
             raise InvalidInputError(message)

@@ -57,9 +57,7 @@ def connect(
     InvalidParameterError, ServiceError, MissingExtraError
         If there is no such index, the service does not answer, or httpx is not installed.
     """
-    if token is not None and not (
-        isinstance(token, str) and token.isascii() and token.isprintable()
-    ):
+    if not (token is None or (isinstance(token, str) and token.isascii() and token.isprintable())):
         message = "token must be printable ASCII, as it is in the file of tokens"
         raise InvalidParameterError(message)
     seconds = Seconds(0.001).checked("timeout", timeout)

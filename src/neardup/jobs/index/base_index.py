@@ -22,7 +22,7 @@ from neardup.options.groups import (
     RunOptions,
     WhereOptions,
 )
-from neardup.options.kinds import Whole
+from neardup.options.kinds import Whole, as_folder
 from neardup.options.option import merge
 from neardup.passages.document_blocks import PassageReading
 from neardup.reading.sign import describe_filtered, rows_where
@@ -101,7 +101,7 @@ class Index(Generic[H]):
             If there is none; if it is damaged, of another version, or of the other kind.
         """
         given = OpenOptions(tokenizer=tokenizer, timeout=timeout)
-        handle = cls._opened(Path(folder), tokenizer, timeout=given.timeout)
+        handle = cls._opened(as_folder(folder), tokenizer, timeout=given.timeout)
         handle.view(Runner(cls._workers))
         return cls(cast("H", handle))
 

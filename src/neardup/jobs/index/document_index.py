@@ -33,6 +33,7 @@ from neardup.jobs.search import search_documents
 from neardup.options.choices import ColumnNames, Data, DocumentMeasure, DocumentPreset, Number
 from neardup.options.document_options import DocumentSchemeOptions, DocumentSearchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.kinds import Flag, as_folder
 from neardup.options.option import merge
 from neardup.reading.sign import rows_where
 from neardup.results import DocumentSearchResult, Match, Matches
@@ -122,7 +123,7 @@ class DocumentIndex(Index[DocumentHandle]):
             If the folder is in use, or cannot be made.
         """
         options = merge(DocumentSchemeOptions, locals())
-        create_index(Path(folder), make_document_scheme(options).describe())
+        create_index(as_folder(folder), make_document_scheme(options).describe())
         return cls.open(folder, tokenizer=options.tokenizer)
 
     def insert(
@@ -291,6 +292,7 @@ class DocumentIndex(Index[DocumentHandle]):
         and a ``summary`` with counts, skipped rows and the predicted recall.
         """
         options = merge(DocumentSearchOptions, locals())
+        with_columns = Flag().checked("with_columns", with_columns)
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, sources) as engine:
             index = self._handle.share(self._view())

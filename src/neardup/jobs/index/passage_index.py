@@ -16,6 +16,7 @@ from neardup.jobs.index.base_index import Index
 from neardup.jobs.search import search_passages
 from neardup.options.choices import Data, Number, PassageMeasure, PassagePresetName, TokenizerChoice
 from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, TextOptions
+from neardup.options.kinds import as_folder
 from neardup.options.option import merge
 from neardup.options.passage_options import PassageOptions, SearchOptions
 from neardup.passages.document_blocks import PassageReading
@@ -95,7 +96,7 @@ class PassageIndex(Index[PassageHandle]):
                 "those who open it later; align takes functions"
             )
             raise InvalidParameterError(message, "tokenizer")
-        create_index(Path(folder), scheme.describe())
+        create_index(as_folder(folder), scheme.describe())
         return cls.open(folder, tokenizer=tokenizer)
 
     def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
@@ -134,8 +135,7 @@ class PassageIndex(Index[PassageHandle]):
         ----------
         queries
             A text, or documents in any form that ``deduplicate`` takes; each is searched as a
-            whole. A string is a text: name a file by a ``Path``. The name of an existing file is
-            refused as a string.
+            whole. A string is a text: name a file by a ``Path``.
         threshold
             Least similarity, in (0, 1], an exact decimal. None: 0.8, or that of the preset.
         measure
@@ -161,7 +161,7 @@ class PassageIndex(Index[PassageHandle]):
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError
-            As ``deduplicate``, and if a string is the name of a file.
+            As ``deduplicate``.
         """
         options = merge(SearchOptions, locals())
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
@@ -175,7 +175,7 @@ def open_index(
     folder: str | Path, *, tokenizer: TokenizerChoice | None = None, timeout: float = 5.0
 ) -> PassageIndex | DocumentIndex:
     """Open the index of either kind in ``folder``, as ``DocumentIndex.open``."""
-    if index_kind(Path(folder)) == "documents":
+    if index_kind(as_folder(folder)) == "documents":
         from neardup.jobs.index.document_index import DocumentIndex
 
         return DocumentIndex.open(folder, tokenizer=tokenizer, timeout=timeout)

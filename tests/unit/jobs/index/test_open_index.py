@@ -6,7 +6,15 @@ import random
 
 import pytest
 
-from neardup import InvalidParameterError, PassageIndex, ReadOptions, TextOptions
+import neardup
+from neardup import (
+    DocumentIndex,
+    InvalidParameterError,
+    PassageIndex,
+    ReadError,
+    ReadOptions,
+    TextOptions,
+)
 from neardup.runs.runner import Runner
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -63,3 +71,35 @@ def test_create__refuses_a_function_before_it_writes(tmp_path):
         PassageIndex.create(tmp_path / "index", text=TextOptions(tokenizer=str.split))
     assert caught.value.parameters == ("tokenizer",)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", [3, None, b"folder", "a\0b"])
+def test_open__something_that_is_not_a_path(folder):
+    for call in (
+        *(neardup.open_index, DocumentIndex.open, PassageIndex.open),
+        *(DocumentIndex.create, PassageIndex.create),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^folder must be a path"):
+            call(folder)
+
+
+def test_open__current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", "/"):
+        with pytest.raises(ReadError, match=r"index\.sqlite"):
+            neardup.open_index(folder)
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    result = neardup.deduplicate(["one", "two"], against=".")
+    assert result.removed["id"].to_pylist() == ["0"]
+    (tmp_path / "a.jsonl").unlink()
+    index = DocumentIndex.create(".")
+    index.insert("a", "one")
+    index.close()
+    assert neardup.deduplicate(["two"], against=".", add=True).summary["documents_kept"] == 1
+    assert list(index) == ["a", "0"]
+
+
+def test_search__refuses_what_is_no_flag(tmp_path):
+    index = DocumentIndex.create(tmp_path / "index")
+    with pytest.raises(InvalidParameterError, match=r"^with_columns must be True or False"):
+        index.search("a text", with_columns="text")
