@@ -159,6 +159,14 @@ def test_dedup__file_of_another_kind(run, write_file, name, content, kind):
     assert "latin-1" not in outcome.err
 
 
+@pytest.mark.parametrize("options", [("a.jsonl",), ("a.json",), ("a.txt", "--document", "line")])
+def test_dedup__rows_in_utf16(fails, write_file, options):
+    write_file(options[0], GOOD.decode().encode("utf-16"))
+    remedy = "convert it, for example with: iconv -f utf-16 -t utf-8 FILE"
+    error = f"{options[0]}: the file begins with the byte-order mark of UTF-16; {remedy}"
+    fails("dedup", *options, "-o", "out", error=error)
+
+
 @pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
 def test_dedup__truncated_compressed_file(fails, write_file, suffix):
     rows = "".join(json.dumps({"text": f"row {i * i}"}) + "\n" for i in range(2000))

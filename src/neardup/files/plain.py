@@ -29,6 +29,7 @@ from neardup.files.rawrows import (
     RawBlock,
     RawRows,
     RawSource,
+    check_mark,
     cut_lines,
     cut_nothing,
     line_ends,
@@ -141,6 +142,7 @@ class TextLinesSource(TextFileSource):
 
     def _start(self, stream: InputStream) -> bytes:
         head = stream.read(HEAD_BYTES)
+        check_mark(head, self._encoding, self.location, can_be_decoded=False)
         foreign = self.foreign_kind_of(head) if self.encoding.codec == "utf-8" else None
         if foreign:
             raise InvalidInputError(foreign, path=self.location)

@@ -107,15 +107,19 @@ def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
 _FIRST_OF_MARKS = {mark[:1] for _, mark in MARKS}
 
 
-def check_mark(head: bytes, encoding: str | None, path: str) -> None:
+def check_mark(
+    head: bytes, encoding: str | None, path: str, *, can_be_decoded: bool = True
+) -> None:
     """Raise for another encoding's mark, unless an encoding is chosen."""
     if encoding is not None or head[:1] not in _FIRST_OF_MARKS:
         return
     if (found := encoding_by_mark(head[:MARK_BYTES])) is not None:
-        message = (
-            f"the file begins with the byte-order mark of {found.upper()}; read it with "
-            f"encoding {found} (--encoding {found})"
+        remedy = (
+            f"read it with encoding {found} (--encoding {found})"
+            if can_be_decoded
+            else f"convert it, for example with: iconv -f {found} -t utf-8 FILE"
         )
+        message = f"the file begins with the byte-order mark of {found.upper()}; {remedy}"
         raise InvalidInputError(message, path=path)
 
 
@@ -367,7 +371,7 @@ class RawSource(Source):
     def _start(self, stream: InputStream) -> bytes:
         """Read the header, and return bytes read after it."""
         head = stream.read(MARK_BYTES)
-        check_mark(head, self._encoding, self.location)
+        check_mark(head, self._encoding, self.location, can_be_decoded=self.is_one_row)
         return head.removeprefix(self.encoding.mark)
 
     def open(self) -> InputStream:
