@@ -40,6 +40,21 @@ def test_interrupt__while_the_command_line_is_loaded(tmp_path, module):
     assert result.stderr == "interrupted\n"
 
 
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "cli._TerminatedError", "ValueError"])
+def test_interrupt__while_an_object_is_destroyed(error):
+    script = (
+        "from neardup import cli\n"
+        "class Destroyed:\n"
+        "    def __del__(self):\n"
+        f"        raise {error}\n"
+        "cli.run = lambda _: len([Destroyed()]) - 1\n"
+        "cli.main()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.returncode == 0
+    assert ("Traceback" in result.stderr) == (error == "ValueError")
+
+
 def test_version(run):
     outcome = run("--version")
     version = f"neardup, version {neardup.__version__}\n"

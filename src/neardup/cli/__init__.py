@@ -98,6 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
     # Schedulers and containers end a process with SIGTERM, which by itself would leave the
     # temporary folder behind.
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _print_unless_interrupted
     hide_pandas()
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is shown with escapes.
@@ -175,6 +176,12 @@ class _TerminatedError(BaseException):
 
 def _terminate(*_: object) -> None:
     raise _TerminatedError
+
+
+def _print_unless_interrupted(unraisable: sys.UnraisableHookArgs) -> None:
+    # A second signal may come in a destructor or a generator that nobody ends.
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt | _TerminatedError):
+        sys.__unraisablehook__(unraisable)
 
 
 def _one_line(message: str) -> str:
