@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.files.documents import as_text
 from neardup.outputs.output_tables import TableRows
-from neardup.passages.passage_matches import group_overlapping
+from neardup.passages.passage_matches import group_overlapping, union_lengths
 from neardup.reports.charts import bars_by_file, similarity_chart
 from neardup.reports.examples import (
     Document,
@@ -58,14 +58,15 @@ class CutTable:
     def __len__(self) -> int:
         return len(self.table)
 
-    def _wholes(self, name: str) -> Int64s:
+    def wholes(self, name: str) -> Int64s:
+        """Return a column of whole numbers, 0 for null."""
         values: Int64s = pc.fill_null(self.table[name].cast(pa.int64()), 0).to_numpy()
         return values
 
     @cached_property
     def lengths(self) -> Int64s:
         """Return the characters of each span."""
-        return self._wholes("end") - self._wholes("start")
+        return self.wholes("end") - self.wholes("start")
 
     @cached_property
     def similarities(self) -> Floats:
@@ -85,14 +86,14 @@ class CutTable:
         Groups are numbered by their spans, then by their characters, the most first.
         """
         own, kept = np.split(_codes(self.table["id"], self.table["kept_id"]), 2)
-        starts, stops = self._wholes("kept_start"), self._wholes("kept_end")
+        starts, stops = self.wholes("kept_start"), self.wholes("kept_end")
         if self.summary.get("keep") == "none":
             # The first copy names the second one, and all others name the first.
-            own_starts = self._wholes("start")
+            own_starts = self.wholes("start")
             is_first = (own < kept) | ((own == kept) & (own_starts < starts))
             kept = np.where(is_first, own, kept)
             starts = np.where(is_first, own_starts, starts)
-            stops = np.where(is_first, self._wholes("end"), stops)
+            stops = np.where(is_first, self.wholes("end"), stops)
         is_own = pc.fill_null(pc.equal(self.table["kept_in"], "input"), False).to_numpy()
         known = self.table["kept_id"].is_valid().to_numpy()
         groups = group_overlapping(np.where(known, 2 * kept + is_own, -1), starts, stops)
@@ -168,7 +169,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
         Section(
             "examples",
             "Before and after",
-            f"Left: the removed text, with its context in grey. Right: {stays}.",
+            f"First the removed text, with its context in grey, then {stays}.",
             examples=[_example(cut, texts, *each) for each in cut.examples().items() if texts],
         ),
         _files_section(cut),
@@ -221,7 +222,10 @@ def _files_section(cut: CutTable) -> Section:
         return Section("files", "By file")
     encoded = as_text(cut.table["file"]).combine_chunks().dictionary_encode()
     names, files = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
-    totals = np.bincount(files, cut.lengths, len(names)).astype(np.int64)
+    # A document's spans may overlap. Equal ids are in different files.
+    keys, groups = np.unique(cut.documents * len(names) + files, return_inverse=True)
+    unions = union_lengths(cut.wholes("start"), cut.wholes("end"), groups, len(keys))
+    totals = np.bincount(keys % len(names), unions, len(names)).astype(np.int64)
     order = np.argsort(-totals, kind="stable")
     share = percent(totals[order[0]] / max(1, totals.sum()))
     largest = shortened(names[order[0]], 40)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.outputs.output_tables import TableRows
-from neardup.reports.cut_page import CutTable
+from neardup.reports.cut_page import CutTable, cut_report
 from neardup.reports.dedup_page import RemovedTable, cluster_sizes
 from neardup.reports.pairs_page import read_pairs
 from neardup.reports.passages_page import read_passages
@@ -75,6 +75,15 @@ def test_cut_groups__all_copies_removed():
     table = CutTable.read(rows_of(result.removed), result.summary)
     assert len(table) == 3
     assert table.groups.tolist() == [0, 0, 0]
+
+
+def test_cut_report__files_have_overlapping_spans_once():
+    spans = ((start, end, "k", 0, 6, 0.9, "f", 1, "input") for start, end in [(0, 6), (4, 10)])
+    rows = [dict(zip(SCHEMA.names, ("d", *span), strict=True)) for span in spans]
+    summary = {"documents_cut": 1, "documents_in": 2, "characters_removed": 10}
+    cut = CutTable.read(rows_of(pa.Table.from_pylist(rows, SCHEMA)), summary)
+    sections = {each.name: each for each in cut_report(cut, {}, "").sections}
+    assert sections["files"].tables[0].rows == [("f", 10, 2)]
 
 
 @pytest.mark.parametrize("clusters", ["survivors", "components"])
