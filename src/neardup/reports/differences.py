@@ -62,19 +62,21 @@ class SideBySide:
     is_whole: bool
 
 
-def find_words(text: str) -> list[tuple[int, int]]:
+def find_words(text: str, *, has_symbols: bool = False) -> list[tuple[int, int]]:
     """Find the places of the words of a text.
 
     In scripts without spaces, and in words of more than 40 characters, each character is a word.
+    With ``has_symbols``, as for source code, each punctuation mark is one, too.
     """
-    return [match.span() for match in _word_pattern().finditer(text)]
+    return [match.span() for match in _word_pattern(has_symbols).finditer(text)]
 
 
 @cache
-def _word_pattern() -> re.Pattern[str]:
+def _word_pattern(has_symbols: bool) -> re.Pattern[str]:
     unspaced = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_BLOCKS)
     letter = f"[^\\W{unspaced}]"
-    return re.compile(f"[{unspaced}]|{letter}(?={letter}{{{_LONG_WORD}}})|{letter}+")
+    symbol = "|[^\\w\\s]" * has_symbols
+    return re.compile(f"[{unspaced}]|{letter}(?={letter}{{{_LONG_WORD}}})|{letter}+{symbol}")
 
 
 def equal_words(a: Sequence[str | int], b: Sequence[str | int]) -> list[tuple[int, int, int]]:
@@ -97,14 +99,14 @@ def side_by_side(
     ``context`` equal words are shown before and after a difference, None shows all. With a context,
     a difference of more than 80 words is shown by its beginning and its end, equal texts by their
     beginning, and 800 words of either text or a few more in all. With ``has_lines``, as for source
-    code, the runs' lines are numbered.
+    code, the runs' lines are numbered, and symbols are words.
     """
     start = _first_difference(text_a, text_b) if context is not None else 0
     sides = [_Side.of(text, start, has_lines=has_lines) for text in (text_a, text_b)]
     ends = len(sides[0].words), len(sides[1].words)
     blocks = equal_words(sides[0].words, sides[1].words)
     n_common = sum(size for _, _, size in blocks)
-    n_before = len(find_words(text_a[:start]))
+    n_before = len(find_words(text_a[:start], has_symbols=has_lines))
     runs = []
     for k, side in enumerate(sides):
         stretches: list[Stretch] = [("omitted", 0, n_before)] if n_before else []
@@ -176,7 +178,7 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, whole: str, start: int, *, has_lines: bool) -> _Side:
         text = whole[start : start + MOST_CHARACTERS]
-        places = find_words(text)
+        places = find_words(text, has_symbols=has_lines)
         is_whole = len(whole) - start <= MOST_CHARACTERS and len(places) <= MOST_WORDS
         if len(places) > MOST_WORDS:
             text = text[: places[MOST_WORDS][0]]

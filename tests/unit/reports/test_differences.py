@@ -75,6 +75,12 @@ def test_side_by_side__lines_are_numbered():
     assert [run.line for run in side_by_side("a\nb", "a\nc").a] == [0, 0]
 
 
+def test_side_by_side__symbols_of_code_are_words():
+    found = side_by_side("a = b + c", "a = b - c", has_lines=True)
+    assert [run.text for run in found.a if run.kind == "changed"] == ["+ "]
+    assert side_by_side("a = b + c", "a = b - c").n_only == (0, 0)
+
+
 @each_of(
     ("text", "found"),
     [
