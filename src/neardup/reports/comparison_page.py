@@ -8,6 +8,8 @@ from itertools import chain
 
 from markupsafe import Markup
 
+from neardup.files.encodings import language_of_file
+from neardup.reports.examples import number_lines
 from neardup.reports.page import Cell, Fact, Report, Section, Table
 from neardup.reports.text import escape_text, excerpt, percent, shortened
 from neardup.runs.progress import counted
@@ -49,7 +51,8 @@ def compare_report(
     """
     a, b = (shortened(name) for name in names)
     headline = f"{counted(len(links), 'shared passage')} in {a} and {b}"
-    facts = [Fact(f"{len(links):,}", "shared passages")]
+    facts = [Fact(f"{v}", f"{name} similarity") for t in tables[:1] for name, v, *_ in t.rows[:1]]
+    facts.append(Fact(f"{len(links):,}", "shared passage" + "s" * (len(links) != 1)))
     for name, share in zip((a, b), shares, strict=True):
         facts.append(Fact(percent(share), f"of {name} is shared", "kept"))
     rows: list[Sequence[Cell]] = [
@@ -66,15 +69,17 @@ def compare_report(
     rows.sort(key=lambda row: (-int(row[3] or 0), row[0]))
     head = ("passage", f"characters of {a}", "of the other", "length", "similarity", "opening")
     passages = [Table("Shared passages, the longest first", head, rows)] if rows else []
+    line = int(any(map(language_of_file, names)))
     panes = [
         Markup(
-            '<div><h3><bdi>{}</bdi></h3><div class="text" id="{}" tabindex="0" dir="auto" '
+            '<div><h3><bdi>{}</bdi></h3><div class="text{}" id="{}" tabindex="0" dir="auto" '
             'role="region" aria-label="Text {}">{}</div></div>'
         ).format(
             Markup(escape_text(name)),
+            " code" * line,
             side,
             side.upper(),
-            Markup("".join(_mark_text(text, links, side))),
+            Markup("".join(_mark_text(text, links, side, line))),
         )
         for name, side, text in zip((a, b), "ab", texts, strict=True)
     ]
@@ -82,7 +87,7 @@ def compare_report(
     return Report(
         "comparison",
         headline,
-        ["Text in one colour is shared; underlined words in it are in one of the two only."],
+        ["Coloured text is in both texts; underlined words within it are in this text only."],
         facts,
         [
             Section("texts", "Side by side", body=body),
@@ -96,12 +101,12 @@ def compare_report(
     )
 
 
-def _mark_text(text: str, links: Sequence[SharedPassage], side: str) -> Iterator[str]:
+def _mark_text(text: str, links: Sequence[SharedPassage], side: str, line: int) -> Iterator[str]:
     """Write a text as HTML with passages linked.
 
     A passage starts with a mark, which links to the other text. Parts between the ends of passages
     and changes name their passages. Control characters become pictures, half surrogate pairs
-    U+FFFD.
+    U+FFFD. ``line`` is 1 to number lines, or 0.
     """
     other = "b" if side == "a" else "a"
     starts: dict[int, list[int]] = {}
@@ -130,7 +135,8 @@ def _mark_text(text: str, links: Sequence[SharedPassage], side: str) -> Iterator
             )
         for number in changes.get(place, ()):
             changed ^= {number}
-        piece = escape_text(text[place:following])
+        piece = number_lines(text[place:following], line, is_line_start=not place)
+        line += line and text.count("\n", place, following)
         if inside and piece:
             numbers = " ".join(map(str, inside))
             last = next(reversed(inside))

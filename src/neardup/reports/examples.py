@@ -129,12 +129,12 @@ def mark_runs(runs: Sequence[Run], tag: str) -> Markup:
             is_line_start = True
             continue
         text = run.text.rstrip() if run.kind == "changed" else run.text
-        piece = _number_lines(text, run.line, is_line_start)
+        piece = number_lines(text, run.line, is_line_start)
         if run.kind == "changed":
             piece = Markup(f"<{tag}>{piece}</{tag}>")
             # The space after the last word is no difference.
             line = run.line and run.line + text.count("\n")
-            piece += _number_lines(run.text[len(text) :], line, is_line_start=False)
+            piece += number_lines(run.text[len(text) :], line, is_line_start=False)
         elif run.kind == "around":
             piece = Markup(f'<span class="around">{piece}</span>')
         is_line_start = False
@@ -142,7 +142,7 @@ def mark_runs(runs: Sequence[Run], tag: str) -> Markup:
     return Markup("").join(parts)
 
 
-def _number_lines(text: str, line: int, is_line_start: bool) -> Markup:
+def number_lines(text: str, line: int, is_line_start: bool) -> Markup:
     """Write text with line numbers from ``line``, unless 0."""
     if not line:
         return Markup(escape_text(text))
