@@ -115,7 +115,7 @@ def _axes(
 ) -> list[Markup]:
     """Draw both axes, and the line of a threshold."""
     parts = [
-        _text(titles[1], "axis-title", 2, 12),
+        _text(titles[1], "axis-title", 2, 13),
         _text(titles[0], "axis-title middle", (_LEFT + _RIGHT) / 2, _HEIGHT - 6),
         _line("axis", _LEFT, _BOTTOM, _RIGHT, _BOTTOM),
     ]
@@ -166,7 +166,7 @@ def bars_by_file(
         top = 26.0
         drawn.append(_rectangle(f"bar {kind}", (x, 4), (12, 12), ""))
         drawn.append(_text(part, "tick", x + 17, 14))
-        x += 34 + 7 * len(part)
+        x += 34 + 8 * len(part)
     for i, (label, counts) in enumerate(rows):
         y, x = top + 44 * i + 14, 2.0
         drawn.append(_label(label, 44, "tick", 2, y))
@@ -269,7 +269,7 @@ def matrix_of_pairs(
     cells = np.zeros((len(kept[0]), len(kept[1])), np.int64)
     places = tuple(np.searchsorted(k, n[is_shown]) for k, n in zip(kept, sides, strict=True))
     np.add.at(cells, places, weights[is_shown])
-    description = "The darker a cell, the more characters the two share."
+    description = "The stronger the colour of a cell, the more characters the two share."
     if not is_shown.all():
         description += f" Only the {_MOST_CELLS} rows and columns with most of them are drawn."
     rows, columns = ([names[each] for each in numbers.tolist()] for numbers in kept)

@@ -78,7 +78,7 @@ class Table:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """Return the kind of each column: ``share``, ``count`` or ``text``."""
+        """Return the kind of each column: ``share``, ``count``, ``text`` or ``words``."""
         columns = [[row[k] for row in self.rows] for k in range(len(self.head))]
         return [_kind_of(column) for column in columns]
 
@@ -92,12 +92,14 @@ class Table:
 
     def data(self) -> dict[str, Any]:
         """Return the rows for the script."""
-        return {"kinds": self.kinds, "rows": self.rows, "first": _FIRST_ROWS}
+        rows = [[round(c, 4) if isinstance(c, float) else c for c in row] for row in self.rows]
+        return {"kinds": self.kinds, "rows": rows, "first": _FIRST_ROWS}
 
 
 def _kind_of(column: Sequence[Cell]) -> str:
-    if any(isinstance(cell, str) for cell in column):
-        return "text"
+    texts = [cell for cell in column if isinstance(cell, str)]
+    if texts:
+        return "words" if any(len(text) > 60 and " " in text for text in texts) else "text"
     return "share" if any(isinstance(cell, float) for cell in column) else "count"
 
 

@@ -172,7 +172,7 @@ def pairs_report(
     facts = [Fact(f"{n:,}", "matches" if is_search else "pairs")]
     for side in range(2 if pairs.is_two_sided else 1):
         numbers = pairs.numbers[side : side + 1] if pairs.is_two_sided else pairs.numbers
-        of = f" of side {'ab'[side]}" if pairs.is_two_sided else ""
+        of = f" of the {('first', 'second')[side]} collection" if pairs.is_two_sided else ""
         facts.append(Fact(f"{len(np.unique(numbers)):,}", f"documents{of} in a pair"))
     examples = [
         _example(pairs, f"{title}: {_describe(pairs, pair)}", row, find)
@@ -195,9 +195,7 @@ def pairs_report(
         ),
         options_section(summary, _OPTIONS),
     ]
-    step = (
-        "If the least similar examples are wrong, raise `--threshold`; if they are right, lower it."
-    )
+    step = "If the least similar examples are wrong, raise `--threshold`; if right, lower it."
     if lacks:
         step = advice
     elif not n:

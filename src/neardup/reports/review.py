@@ -47,7 +47,7 @@ def review_report(
         n_unknown += is_unknown
         values = [_compare(*(as_shown(side.get(name)) for side in sides)) for name in names]
         about = " · ".join(
-            f"{name.replace('_', ' ')} {as_shown(row[name])}"
+            f"{name.replace('_', ' ').replace('overlap', 'common shingles')} {as_shown(row[name])}"
             for name in facts
             if row[name] is not None
         )
@@ -57,9 +57,7 @@ def review_report(
         pair_[3] = [pair_[3][k] for k in used]
     sentences = [describe_pairs(pairs)]
     if left := len(pairs) - len(content):
-        sentences.append(
-            f"{left:,} of {counted(len(pairs), 'pair')} are left out; `--limit` sets their number."
-        )
+        sentences.append(f"{left:,} of {counted(len(pairs), 'pair')} are left out by `--limit`.")
     if n_unknown:
         sentences.append(f"{counted(n_unknown, 'pair')} with an empty side.")
     body = render("review.html", n=len(content)) if content else ""

@@ -48,7 +48,7 @@
         text.dir = "auto";
         text.textContent = write(cell, column);
         if (typeof cell === "number") place.className = "figure";
-        else if (text.textContent.length > 60) place.className = "words";
+        else if (kinds[column] === "words") place.className = "words";
         place.append(text);
       });
       return row;
@@ -89,7 +89,7 @@
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {
-        falls = by === column ? !falls : kinds[column] !== "text";
+        falls = by === column ? !falls : !["text", "words"].includes(kinds[column]);
         by = column;
         for (const each of heads) each.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", falls ? "descending" : "ascending");

@@ -45,7 +45,8 @@ def test_report__says_what_was_found():
     text = text_of(page_of(found()))
     assert "6 similar pairs among 4 and 5 documents" in text
     assert "Similarity is jaccard, 0.2 or more." in text
-    assert "documents of side a in a pair 4 documents of side b in a pair 5" in text
+    sides = "of the first collection in a pair 4 documents of the second collection in a pair 5"
+    assert f"documents {sides}" in text
     assert "All documents were compared exactly: no such pair is missing." in text
     # Both texts, and where they stand.
     assert "blue moon grill" in text

@@ -58,7 +58,7 @@ def test_review__fields_of_both():
     found = content(page)
     assert found["fields"] == ["title", "year", "tags"]
     by_id = {pair[0]: pair for pair in found["pairs"]}
-    assert by_id["s2"][4] == "overlap 2"
+    assert by_id["s2"][4] == "common shingles 2"
     wavelets, book, lham = (by_id[name][3] for name in ("s2", "s3", "s1"))
     assert wavelets == [
         [["Wavelet ", "histograms"], ["Wavelet-", ["based "], "histograms"]], [[], [["1998"]]], "",
