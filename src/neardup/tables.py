@@ -33,6 +33,13 @@ def offsets_of(sizes: Sequence[int] | Int64s | Bools) -> Int64s:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+def starts_of_runs(values: Int64s | Uint64s) -> Int64s:
+    """Return the places where runs of equal values start."""
+    is_first = np.ones(len(values), np.bool_)
+    is_first[1:] = values[1:] != values[:-1]
+    return np.flatnonzero(is_first)
+
+
 def places_of_lists(starts: Int64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
     """Return value positions of lists and offsets of their concatenation."""
     offsets = offsets_of(sizes)

@@ -276,13 +276,13 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
                 self._rows = contents.pending
         return False
 
-    def add(self, sources: Sequence[Source], how: PassageReading, runner: Runner) -> Addition:
+    def add(self, sources: Sequence[Source], options: PassageReading, runner: Runner) -> Addition:
         """Add documents, all of them or none.
 
         The first addition decides the inverse document frequencies, if shingles are weighted by
         them: then the input is read twice.
         """
-        columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
+        columns, skip_bad = choose_id_column(options.columns, sources), options.skip_bad
         with self.changing(runner) as index:
             scheme, frequencies = index.scheme, None
             if scheme.needs_frequencies:

@@ -78,7 +78,7 @@ class IndexHandle(ABC, Generic[V]):
         """Return the view of all segments and of pending documents."""
 
     @abstractmethod
-    def add(self, sources: Sequence[Source], how: Any, runner: Runner) -> Addition:
+    def add(self, sources: Sequence[Source], options: Any, runner: Runner) -> Addition:
         """Add documents, all of them or none."""
 
     @abstractmethod

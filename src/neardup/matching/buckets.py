@@ -44,6 +44,7 @@ from neardup.tables import (
     ShingleSets,
     Uint64s,
     WeightedSets,
+    starts_of_runs,
 )
 
 _MOST = 2**31 - 1
@@ -340,7 +341,7 @@ def sieve_components(
     """
     n, n_bands = keys.shape
     order: Int64s = np.argsort(components, kind="stable").astype(np.int64, copy=False)
-    starts = _starts_of_runs(components[order])
+    starts = np.append(starts_of_runs(components[order]), n)
     firsts: Int64s = np.empty(n, np.int64)
     if filters is None:
         firsts[order] = np.repeat(order[starts[:-1]], np.diff(starts))
@@ -362,12 +363,6 @@ def sieve_components(
         firsts,
     )
     return firsts
-
-
-def _starts_of_runs(values: Int64s) -> Int64s:
-    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
-    ends = [len(values)] if len(values) else []
-    return np.concatenate([[0], changes, ends]).astype(np.int64)
 
 
 def _make_room(n: int, n_bands: int) -> component_kernel.Room:

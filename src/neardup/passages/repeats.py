@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.index.segments import release
 from neardup.kernels.arrays import sealed
 from neardup.kernels.passage import repeat_kernels, repeat_table
-from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, CutSpans, Int64s, TokenLists, Uint64s, starts_of_runs
 
 # Documents are passed to the kernel in runs of about this many tokens, so that it can be cancelled
 # between them. Of a mapped file, a page around each accessed token stays in memory until then,
@@ -192,7 +192,7 @@ def _groups(
     counts_documents = min_documents > 2
     keys = (part.documents, part.hashes)
     part = part.select(np.lexsort(keys) if counts_documents else np.argsort(part.hashes))
-    starts = np.flatnonzero(_differs_before(part.hashes))
+    starts = starts_of_runs(part.hashes)
     sizes = np.diff(starts, append=len(part.hashes))
     is_shared, may_be = sizes > 1, np.ones(len(sizes), np.bool_)
     if stays is not None and len(starts):
@@ -200,8 +200,8 @@ def _groups(
         may_be = n_staying > 0
         is_shared = may_be & (n_staying < sizes)
     if counts_documents and len(starts):
-        is_new = _differs_before(part.documents)
-        is_new[starts] = True
+        is_new = np.zeros(len(part.hashes), np.bool_)
+        is_new[starts], is_new[starts_of_runs(part.documents)] = True, True
         is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= min_documents
     return part, starts, is_shared, may_be
 
@@ -211,12 +211,6 @@ def _choose(part: WindowSamples, starts: Int64s, chosen: Bools) -> SharedSamples
     return SharedSamples(
         part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)])
     )
-
-
-def _differs_before(values: Uint64s | Int64s) -> Bools:
-    differs: Bools = np.ones(len(values), np.bool_)
-    differs[1:] = values[1:] != values[:-1]
-    return differs
 
 
 def _empty_filter(n_hashes: int) -> Uint64s:

@@ -52,6 +52,7 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
     places_of_lists,
+    starts_of_runs,
 )
 from neardup.text.shingles import shingle_lists, shingle_set_sizes
 from neardup.text.weighting import weighted_sets
@@ -218,7 +219,7 @@ def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
     values = sets.values[places]
     order = np.argsort(values, kind="stable")
     values = values[order]
-    firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
+    firsts = starts_of_runs(values)
     owner_starts = np.append(firsts, len(values)).astype(np.int64)
     owners = np.repeat(np.arange(n, dtype=np.int32), sizes)[order]
     logs: Floats = np.empty(len(values), np.float64)

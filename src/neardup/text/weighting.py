@@ -21,6 +21,7 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
     places_of_lists,
+    starts_of_runs,
 )
 from neardup.text.shingles import (
     NO_COPIES,
@@ -160,8 +161,7 @@ def _count_block(block: TokenLists) -> DocumentFrequencies:
     shingle_kernels.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
     distinct = take_ranges(values, offsets[:-1], offsets[:-1] + sizes).values
     distinct.sort()
-    starts = np.flatnonzero(np.concatenate([[True], distinct[1:] != distinct[:-1]]))
-    starts = starts[: len(distinct)]
+    starts = starts_of_runs(distinct)
     counts = np.diff(starts, append=len(distinct)).astype(np.int64)
     return DocumentFrequencies(distinct[starts], counts, len(block))
 
@@ -172,7 +172,7 @@ def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[
     # A stable sort merges two ascending runs in linear time.
     order = np.argsort(hashes, kind="stable")
     hashes, counts = hashes[order], counts[order]
-    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+    starts = starts_of_runs(hashes)
     return hashes[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 
