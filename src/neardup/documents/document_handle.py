@@ -41,7 +41,7 @@ from neardup.index.handle import IndexHandle, store_frequencies
 from neardup.index.open_index import Addition, RemovalResult, RowPlaces, wanted_ids
 from neardup.index.segments import Segment, pack_table, unpack_table
 from neardup.index.store import Contents, Manifest
-from neardup.passages.document_blocks import PassageReading
+from neardup.passages.document_blocks import DocumentReading
 from neardup.reading.sign import count_tokens, shingle_collections
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, TokenLists
@@ -276,7 +276,7 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
                 self._rows = contents.pending
         return False
 
-    def add(self, sources: Sequence[Source], options: PassageReading, runner: Runner) -> Addition:
+    def add(self, sources: Sequence[Source], options: DocumentReading, runner: Runner) -> Addition:
         """Add documents, all of them or none.
 
         The first addition decides the inverse document frequencies, if shingles are weighted by

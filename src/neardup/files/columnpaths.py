@@ -107,8 +107,8 @@ def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
 def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the named existing columns, the first of each name."""
     table = with_columns(table, names)
-    there = [name for name in dict.fromkeys(names) if name in table.column_names]
-    return table.select([table.column_names.index(name) for name in there])
+    existing = [name for name in dict.fromkeys(names) if name in table.column_names]
+    return table.select([table.column_names.index(name) for name in existing])
 
 
 def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:

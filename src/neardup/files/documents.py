@@ -35,14 +35,14 @@ def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnN
     """
     if columns.id is not None or not columns.id_is_default:
         return columns
-    is_there = False
+    has_rows = False
     for source in sources:
         names = source.column_names()
         is_text = DEFAULT_ID in columns.texts
         if names is not None and (is_text or list(names).count(DEFAULT_ID) != 1):
             return replace(columns, id=source.label_column())
-        is_there |= names is not None
-    return replace(columns, id=DEFAULT_ID) if is_there else columns
+        has_rows |= names is not None
+    return replace(columns, id=DEFAULT_ID) if has_rows else columns
 
 
 def other_ids(columns: ColumnNames) -> str:

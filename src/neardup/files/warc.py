@@ -254,10 +254,10 @@ class _WarcBlock(RawBlock):
 
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         """Return some columns, extracting texts only if requested."""
-        there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
-        texts = self._parse(raw, ColumnNames(), skip_bad=False).text if "text" in there else None
+        wanted = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
+        texts = self._parse(raw, ColumnNames(), skip_bad=False).text if "text" in wanted else None
         values = [_Page(raw[index]).values for index in range(len(raw))]
-        return _columns_of(values, there, texts)
+        return _columns_of(values, wanted, texts)
 
 
 def _columns_of(

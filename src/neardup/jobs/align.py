@@ -49,8 +49,8 @@ from neardup.passages.aligner import (
 )
 from neardup.passages.document_blocks import (
     DocumentBlock,
+    DocumentReading,
     IgnoredRuns,
-    PassageReading,
     gather,
     least_run,
     read_document_block,
@@ -103,7 +103,7 @@ class NewDocuments:
     """
 
     sources: Sequence[Source]
-    read: PassageReading
+    read: DocumentReading
     min_tokens: int
     scheme: Mapping[str, Any]
     idf_of_few: InverseFrequency | None = None
@@ -155,7 +155,7 @@ def choose_other(
     idf: InverseFrequency | None = None
     if usual.scheme.get("idf") == "standard" and scheme.get("idf") is None:
         idf = "smooth"
-    read = PassageReading(columns, options.skip_bad)
+    read = DocumentReading(columns, options.skip_bad)
     of_index = {**usual.scheme, "num_perm": 0, **scheme}
     return NewDocuments(sources, read, least, of_index, idf, is_input)
 
@@ -204,7 +204,7 @@ def _index_in_folder(
 
 
 def _list_tokens(
-    tokenizer: Tokenizer, read: PassageReading, source: Source, block: RowBlock
+    tokenizer: Tokenizer, read: DocumentReading, source: Source, block: RowBlock
 ) -> TokenLists:
     return read_document_block(source, block, tokenizer, read).tokens
 
@@ -338,7 +338,7 @@ def _find_windows(
 def read_templates(
     templates: Sequence[Source],
     other: Other,
-    read: PassageReading,
+    read: DocumentReading,
     min_tokens: int | None,
     runner: Runner,
 ) -> IgnoredRuns:
@@ -412,7 +412,7 @@ class AlignJob:
         passages are searched in both directions. Template text is removed, except from an index.
         """
         options, other, sources = self.options, self.other, self.sources
-        read = PassageReading(columns_of(options), options.skip_bad)
+        read = DocumentReading(columns_of(options), options.skip_bad)
         is_one = isinstance(other, NewDocuments) and other.is_input
         new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
         if is_one:

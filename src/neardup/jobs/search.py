@@ -19,7 +19,7 @@ from neardup.index.open_index import SharedIndex
 from neardup.options.document_options import DocumentSearchOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.passage_options import SearchOptions
-from neardup.passages.document_blocks import DocumentBlock, PassageReading
+from neardup.passages.document_blocks import DocumentBlock, DocumentReading
 from neardup.passages.open_passages import OpenPassages
 from neardup.passages.passage_lookup import WindowCounts, find_whole
 from neardup.passages.passage_matches import PassageMatches, Placer, count_marked
@@ -127,7 +127,7 @@ def search_passages(
     plan = make_search_plan(scheme, threshold, recall, options.most_times)
     # An invalid marker raises before anything is read.
     Placer(options.place_marker)
-    reading = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
+    reading = DocumentReading(columns_of(options), options.skip_bad).for_sources(sources)
     with engine.stage("search") as note:
         found = query_passages(
             *(engine, "search", shared, sources, reading, partial(_find_whole, plan), options),

@@ -177,8 +177,8 @@ class PairOptions(
     @property
     def is_of_edits(self) -> bool:
         """Return whether texts are compared by their edit distances."""
-        usual = "edit" if self.max_distance is not None else "jaccard"
-        return (self.measure or usual) == "edit"
+        default = "edit" if self.max_distance is not None else "jaccard"
+        return (self.measure or default) == "edit"
 
     @property
     def may_look_up(self) -> bool:

@@ -254,9 +254,9 @@ class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
     A None ``tokenizer`` is words; a None ``ngram`` is 5.
     """
 
-    def with_tokenizer(self, usual: str) -> Self:
-        """Return these options with a tokenizer, ``usual`` by default."""
-        return self if self.tokenizer is not None else self.but(tokenizer=usual)
+    def with_tokenizer(self, default: str) -> Self:
+        """Return these options with a tokenizer, ``default`` if none is given."""
+        return self if self.tokenizer is not None else self.but(tokenizer=default)
 
 
 class BandOptions(SeedOptions):

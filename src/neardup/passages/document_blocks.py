@@ -101,7 +101,7 @@ _SLICE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)
-class PassageReading:
+class DocumentReading:
     """Options of reading documents.
 
     ``columns`` name the text and the id; a bad row is an error, or is listed in ``skipped`` with
@@ -112,7 +112,7 @@ class PassageReading:
     skip_bad: bool = False
     ignored: IgnoredRuns | None = None
 
-    def for_sources(self, sources: Sequence[Source]) -> PassageReading:
+    def for_sources(self, sources: Sequence[Source]) -> DocumentReading:
         """Return the options with an id column chosen by default."""
         return replace(self, columns=choose_id_column(self.columns, sources))
 
@@ -145,7 +145,7 @@ class DocumentBlock:
 
 
 def read_documents(
-    sources: Sequence[Source], tokenizer: Tokenizer, options: PassageReading, reading: ReadingPass
+    sources: Sequence[Source], tokenizer: Tokenizer, options: DocumentReading, reading: ReadingPass
 ) -> Iterator[DocumentBlock]:
     """Read documents in blocks of a few megabytes, in order."""
 
@@ -222,7 +222,7 @@ def _join_files(blocks: Sequence[DocumentBlock]) -> pa.Array | None:
 
 
 def read_document_block(
-    source: Source, block: RowBlock, tokenizer: Tokenizer, options: PassageReading
+    source: Source, block: RowBlock, tokenizer: Tokenizer, options: DocumentReading
 ) -> DocumentBlock:
     """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)

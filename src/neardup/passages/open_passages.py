@@ -21,7 +21,7 @@ from neardup.index.store import Contents, Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
 from neardup.passages.document_blocks import (
     DocumentBlock,
-    PassageReading,
+    DocumentReading,
     gather,
     join_blocks,
     read_documents,
@@ -292,7 +292,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
             self._pending = PendingDocuments(restored)
         return combine(contents, *restored, (*parts, *self._pending.read(contents.pending)))
 
-    def add(self, sources: Sequence[Source], options: PassageReading, runner: Runner) -> Addition:
+    def add(self, sources: Sequence[Source], options: DocumentReading, runner: Runner) -> Addition:
         """Add all documents, or none after an error.
 
         The first addition determines the inverse document frequencies, if tokens are weighted by
@@ -305,7 +305,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         self,
         identifier: str | int,
         sources: Sequence[Source],
-        options: PassageReading,
+        options: DocumentReading,
         runner: Runner,
     ) -> RemovalResult:
         """Replace the document of an id in one change."""
@@ -318,7 +318,7 @@ class PassageHandle(IndexHandle[OpenPassages]):
         self,
         index: OpenPassages,
         sources: Sequence[Source],
-        options: PassageReading,
+        options: DocumentReading,
         runner: Runner,
     ) -> Addition:
         """Add documents within ``changing``, possibly after removals from ``index``."""

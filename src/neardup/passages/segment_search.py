@@ -139,8 +139,8 @@ class SegmentSearcher:
         entries = np.full(len(hashes), -1, np.int32)
         if len(vocabulary):
             places = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
-            is_there = vocabulary[places] == hashes
-            entries[is_there] = places[is_there]
+            is_known = vocabulary[places] == hashes
+            entries[is_known] = places[is_known]
         return entries
 
     def search(

@@ -283,8 +283,8 @@ def make_maker(options: SketchOptions) -> SketchMaker:
     if given.get("modulus") is not None and given["size"] is not None:
         message = "size has no effect with a modulus; leave it out, or leave out modulus"
         raise InvalidParameterError(message, "size", "modulus")
-    usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
-    complete = options.but(**usual).with_tokenizer("words")
+    own = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
+    complete = options.but(**own).with_tokenizer("words")
     return SketchMaker(
         kind(**{name: value for name, value in given.items() if value is not None}),
         shingle_scheme(complete, Fingerprints.of(complete, complete.seed)),

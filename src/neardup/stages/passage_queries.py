@@ -16,7 +16,7 @@ from neardup.index.open_index import SharedIndex
 from neardup.options.passage_options import AlignOptions, SearchOptions
 from neardup.passages.document_blocks import (
     DocumentBlock,
-    PassageReading,
+    DocumentReading,
     gather,
     read_document_block,
 )
@@ -104,7 +104,7 @@ def query_passages(
     stage: str,
     shared: SharedIndex[OpenPassages],
     sources: Sequence[Source],
-    reading: PassageReading,
+    reading: DocumentReading,
     make_find: MakeFind,
     options: AlignOptions | SearchOptions,
     least: int,

@@ -21,7 +21,7 @@ from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.kernels.passage.segment_kernels import SegmentWindows
-from neardup.passages.document_blocks import PassageReading
+from neardup.passages.document_blocks import DocumentReading
 from neardup.passages.open_passages import PassageHandle
 from neardup.passages.search_plan import make_search_plan
 from neardup.passages.windows import gather_queries
@@ -90,7 +90,7 @@ def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 <
     """Add documents that are read ``cut`` at a time; a segment has that many tokens, or more."""
     table = pa.table({"id": list(documents), "text": list(documents.values())})
     table = table.cast(pa.schema([("id", "string"), ("text", "string")]))
-    reading = PassageReading(ColumnNames("text", "id"))
+    reading = DocumentReading(ColumnNames("text", "id"))
     with patch("neardup.passages.open_passages.SEGMENT_TOKENS", tokens):
         source = MemorySource(table, block_rows=cut)
         PassageHandle(folder).add([source], reading, Runner(workers))

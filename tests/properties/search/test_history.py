@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neardup import InvalidInputError, PassageIndex, RunOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages.document_blocks import PassageReading
+from neardup.passages.document_blocks import DocumentReading
 from neardup.passages.open_passages import PassageHandle
 from neardup.runs.runner import Runner
 from tests.calls import grouped
@@ -105,7 +105,7 @@ def test_add__id_of_another_segment():
         PassageIndex.create(folder, **grouped(**case.options))
         rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
         source = MemorySource(rows, block_rows=1)
-        options = PassageReading(ColumnNames("text", "id"))
+        options = DocumentReading(ColumnNames("text", "id"))
         with (
             patch("neardup.passages.open_passages.SEGMENT_TOKENS", 1),
             pytest.raises(InvalidInputError, match=r"row 3\b.*'x'.*data, row 1"),

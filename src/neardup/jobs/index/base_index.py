@@ -24,7 +24,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Whole, as_folder
 from neardup.options.option import merge
-from neardup.passages.document_blocks import PassageReading
+from neardup.passages.document_blocks import DocumentReading
 from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
@@ -238,7 +238,7 @@ def add(
     handle: IndexHandle[Any], sources: Sequence[Source], reading: ReadingOptions, runner: Runner
 ) -> AdditionResult:
     """Add documents, all of them or none."""
-    start, how = time.perf_counter(), PassageReading(columns_of(reading), reading.skip_bad)
+    start, how = time.perf_counter(), DocumentReading(columns_of(reading), reading.skip_bad)
     with runner.stage("read") as note:
         added: Addition = handle.add(sources, how, runner)
         note(documents=added.n_documents, tokens=added.n_tokens)

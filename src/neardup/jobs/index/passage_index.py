@@ -19,7 +19,7 @@ from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions, Text
 from neardup.options.kinds import as_folder
 from neardup.options.option import merge
 from neardup.options.passage_options import PassageOptions, SearchOptions
-from neardup.passages.document_blocks import PassageReading
+from neardup.passages.document_blocks import DocumentReading
 from neardup.passages.open_passages import PassageHandle
 from neardup.passages.windows import make_passage_scheme
 from neardup.reading.sign import rows_where
@@ -111,7 +111,7 @@ class PassageIndex(Index[PassageHandle]):
         start = time.perf_counter()
         reading = ReadingOptions(id_column="id")
         sources = resolve_inputs([{"id": id, "text": text}], reading)
-        how = PassageReading(columns_of(reading), reading.skip_bad)
+        how = DocumentReading(columns_of(reading), reading.skip_bad)
         removal = self._handle.replace(id, sources, how, Runner())
         return dataclasses.replace(removal, seconds=time.perf_counter() - start)
 
