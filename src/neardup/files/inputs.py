@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from weakref import WeakSet
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
@@ -226,8 +227,19 @@ def _check_different(sources: Sequence[Source]) -> None:
         names.add(source.name)
 
 
+# Streams that were standard input.
+_HAS_BEEN_READ: WeakSet[BinaryIO] = WeakSet()
+
+
 def _copied_standard_input(options: InputOptions) -> Source:
     """Copy standard input to a temporary file for repeated reading."""
+    if sys.stdin is None:
+        message = "standard input is closed; name a file, or pipe one"
+        raise ReadError(message)
+    if sys.stdin.buffer in _HAS_BEEN_READ:
+        message = "standard input can be read only once; name a file for one of the inputs"
+        raise InvalidInputError(message)
+    _HAS_BEEN_READ.add(sys.stdin.buffer)
     known = format_of("a.txt" if options.document == "line" else "a.jsonl", options)
     assert known is not None
     name = f"stdin{known.suffixes[0]}"

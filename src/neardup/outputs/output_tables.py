@@ -91,6 +91,9 @@ def plan_table(target: Target, *, overwrite: bool) -> TableTarget:
     if not _is_stream(target):
         check_table_file(target, overwrite=overwrite)
         return TableTarget(target, _format_of(target), is_stream=False)
+    if is_standard_output(target) and sys.stdout is None:
+        message = "standard output is closed; name a file"
+        raise WriteError(message)
     found = _format_of(target) or "jsonl"
     if found not in ("csv", "jsonl"):
         message = f"{target} is not a file, and takes CSV or JSON lines only; .{found} needs a file"

@@ -265,6 +265,19 @@ def test_resolve_paths__standard_input(monkeypatch, document, name):
     assert (source.origin, source.size) == ("standard input", len(LINE))
 
 
+def test_resolve_paths__standard_input_twice(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
+    resolve_paths(["-"])
+    with pytest.raises(InvalidInputError, match=r"^standard input can be read only once"):
+        resolve_paths(["-"])
+
+
+def test_resolve_paths__closed_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ReadError, match=r"^standard input is closed"):
+        resolve_paths(["-"])
+
+
 def test_resolve_paths__two_of_one_name(make_file, monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
     with pytest.raises(InvalidInputError, match=r"both .*'stdin\.jsonl'"):

@@ -6,7 +6,9 @@ import csv
 import datetime
 import io
 import json
+import sys
 from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -16,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, WriteError
 from neardup.outputs import output_tables
-from neardup.outputs.output_tables import write_csv, write_json_lines
+from neardup.outputs.output_tables import plan_table, write_csv, write_json_lines
 from tests.each import each_of
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -104,6 +106,12 @@ def test_write_json_lines__dates_and_decimals():
     first, second = map(json.loads, stream.getvalue().splitlines())
     assert first == {"a": "2020-01-02", "b": "1970-01-01 00:00:00.000000001Z", "c": "1.50"}
     assert second == {"a": None, "b": "1970-01-01 00:00:00.000000002Z", "c": None}
+
+
+def test_plan_table__closed_standard_output(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(WriteError, match=r"^standard output is closed"):
+        plan_table(Path("-"), overwrite=False)
 
 
 def test_write__binary_values():
