@@ -250,6 +250,12 @@ def test_views_of_mappings__have_an_order():
     assert neardup.deduplicate(inverse.keys()).removed["id"].to_pylist() == ["2"]
 
 
+@each_of("frame", [pd.DataFrame({"text": TEXTS}), pl.DataFrame({"text": TEXTS})], ids=["pd", "pl"])
+def test_extract__refuses_frames(frame):
+    with pytest.raises(InvalidInputError, match=r"must be a list.* DataFrame$"):
+        neardup.extract("a text", frame)
+
+
 def test_extract__keys_are_labels_of_a_series():
     series = pd.Series(["Anna", "Hannah", "Otto"], index=["p", "q", "r"])
     found = neardup.extract("Anna", series, measure="edit", limit=2)

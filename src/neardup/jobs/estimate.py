@@ -246,7 +246,7 @@ def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | N
     return rule
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EstimateResult(TableResult):
     """Pairs of documents with estimates from their sketches.
 
@@ -388,7 +388,7 @@ def estimate_files(
     return EstimateResult(found.table, summary)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ClusterResult(TableResult):
     """Clusters of documents by sketches.
 

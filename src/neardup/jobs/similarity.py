@@ -256,7 +256,8 @@ def extract(
     """
     asked = ExtractOptions(limit=limit, threshold=threshold, measure=measure)
     found = _scorer(measure, text)
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+    is_text_or_frame = isinstance(texts, str | bytes) or hasattr(texts, "columns")
+    if is_text_or_frame or not isinstance(texts, Iterable):
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
     Documents().checked("texts", texts)

@@ -110,7 +110,7 @@ def _opened(path: str | Path) -> pq.ParquetFile:
         raise SketchFormatError(message, path=str(path)) from None
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Sketches(Result):
     """Sketches of documents, and the scheme that defines comparable sketches.
 

@@ -74,6 +74,14 @@ def test_sketches__of_tables(sketches):
     assert len(Sketches.from_arrow(table)) == len(sketches)
 
 
+def test_results__are_compared_as_objects(sketches):
+    """Arrays have no single answer to a comparison."""
+    results = sketches, neardup.estimate(sketches), neardup.cluster_sketches(sketches)
+    again = Sketches.from_arrow(sketches.to_arrow())
+    assert len({*results, again}) == 4
+    assert again != sketches
+
+
 def test_estimate_result__is_a_table(sketches, tmp_path):
     result = neardup.estimate(sketches)
     assert isinstance(result, TableResult)
