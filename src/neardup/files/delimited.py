@@ -496,4 +496,4 @@ def _numbers_if_all_are(values: pa.Array) -> pa.Array:
             return filled.cast(kind)
         except pa.ArrowInvalid:
             continue
-    return values
+    return filled
