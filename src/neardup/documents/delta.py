@@ -27,7 +27,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.tables import Filters, Int64s, ShingleSets, Uint64s, WeightedSets
 
 _32 = np.uint64(32)
-# More texts than that are compared with all keys at once before they are looked up.
+# If there are more texts, those without a known key are first left out, by one comparison for all.
 _FEW = 32
 
 

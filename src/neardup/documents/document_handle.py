@@ -406,8 +406,8 @@ def _sizes(manifest: Manifest) -> list[int]:
 def count_to_merge(sizes: Sequence[int]) -> int:
     """Count the last segments to merge, given their document counts.
 
-    0 for none. Neighbours are merged, because documents keep their order, so a small segment in
-    front of a larger one is merged with it.
+    0 for none. Only neighbours are merged, because documents keep their order. So a small segment
+    in front of a larger one counts in the tier of the larger one.
     """
     # Sizes up to 1,024 are of tier 0, up to 8 times as many of tier 1, and so on.
     tiers = [max(0, math.ceil(math.log(max(size, 1) / _LEAST, FANOUT))) for size in sizes]

@@ -45,7 +45,7 @@ _FEW = 2
 
 _NOTHING: Uint32s = np.empty(0, np.uint32)
 
-# Similarities of weighted sets, and cosines, that are as close are compared again, exactly.
+# Far above the rounding error of similarities of weighted sets, and of cosines.
 _CLOSE = 1e-12
 
 
@@ -242,6 +242,7 @@ def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:
     hits = hits.take(np.lexsort(order))
     starts = np.flatnonzero(np.diff(hits.queries, prepend=-1))
     if measure.is_weighted or isinstance(measure, Cosine):
+        # Rounding may have reversed the order of values this close: compare them as fractions.
         stops, is_close = np.append(starts[1:], len(hits)), np.zeros(len(hits), np.bool_)
         is_close[:-1] = (np.diff(hits.queries) == 0) & (-np.diff(hits.similarities) < _CLOSE)
         assert queries.sets is not None

@@ -101,7 +101,7 @@ class ParquetSource(Source):
 _KIND = "a Parquet file"
 
 
-class _Stretch:
+class _RowRange:
     """A row range within a row group, with loaded columns."""
 
     def __init__(self, group: _RowGroup, numbers: Int64s) -> None:
@@ -115,27 +115,27 @@ class _RowGroup:
     def __init__(self, source: ParquetSource, index: int, size: int) -> None:
         self.source, self.index, self.size = source, index, size
         self.n_rows = source.metadata.row_group(index).num_rows
-        self.living: WeakValueDictionary[int, _Stretch] = WeakValueDictionary()
+        self.living: WeakValueDictionary[int, _RowRange] = WeakValueDictionary()
         self._readers: dict[Columns, Iterator[None]] = {}
         self._lock = threading.Lock()
 
     def blocks(self, number: int) -> Iterator[RowBlock]:
         for start in range(0, self.n_rows, self.size):
             stop = min(start + self.size, self.n_rows)
-            stretch = _Stretch(self, np.arange(number + start, number + stop))
-            self.living[start] = stretch
-            yield _ParquetBlock(stretch)
+            row_range = _RowRange(self, np.arange(number + start, number + stop))
+            self.living[start] = row_range
+            yield _ParquetBlock(row_range)
 
-    def read(self, stretch: _Stretch, columns: Columns) -> pa.Table:
+    def read(self, row_range: _RowRange, columns: Columns) -> pa.Table:
         """Return columns of a row range, reading forward or anew."""
         with self._lock, arrow_errors(self.source.location, _KIND):
-            while columns not in stretch.tables:
+            while columns not in row_range.tables:
                 # After an error, reading starts over, so that the next caller gets the right rows.
                 # A reader of its group would keep the read part until the next garbage collection.
                 reader = self._readers.pop(columns, None) or _read_blocks(proxy(self), columns)
                 if next(reader, _END) is not _END:
                     self._readers[columns] = reader
-            return stretch.tables[columns]
+            return row_range.tables[columns]
 
 
 _END = object()
@@ -189,10 +189,10 @@ def _next_rows(batches: Iterator[pa.RecordBatch], n_rows: int, group: _RowGroup)
 class _ParquetBlock(TableBlock):
     """Rows of a row range, with columns read on demand."""
 
-    def __init__(self, stretch: _Stretch) -> None:
-        source = stretch.group.source
+    def __init__(self, row_range: _RowRange) -> None:
+        source = row_range.group.source
         super().__init__(source.schema().empty_table(), 1, source.location)
-        self._stretch, self.numbers = stretch, stretch.numbers
+        self._row_range, self.numbers = row_range, row_range.numbers
 
     def _columns(self, names: Sequence[str] | None) -> pa.Table:
         """Return all columns with metadata, or only the needed columns."""
@@ -200,7 +200,7 @@ class _ParquetBlock(TableBlock):
         if names is not None:
             paths = (path_in(self.schema, name) or () for name in names)
             columns = tuple(dict.fromkeys(filter(None, map(".".join, paths))))
-        table = filter_rows(self._stretch.group.read(self._stretch, columns), self._rows)
+        table = filter_rows(self._row_range.group.read(self._row_range, columns), self._rows)
         return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:

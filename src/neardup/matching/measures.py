@@ -243,8 +243,8 @@ class Dice(Measure):
         return 2 * overlaps, x + y
 
 
-class _OfContained(Measure):
-    """Measure that bounds only the size of the contained set."""
+class _ContainedShare(Measure):
+    """Share of the contained set, which bounds the size of no other set."""
 
     # MinHash estimates Jaccard similarity; containment implies a bound only if sizes are bounded.
     size_ratio: ClassVar[int] = 2
@@ -266,7 +266,7 @@ class _OfContained(Measure):
         return self.size_bounds(sizes).probing, sizes
 
 
-class Containment(_OfContained):
+class Containment(_ContainedShare):
     """Share |x ∩ y| / |x|, where deduplication would remove x."""
 
     name = "containment"
@@ -287,7 +287,7 @@ class Containment(_OfContained):
         return self.size_bounds(sizes).probing, sizes
 
 
-class MaxContainment(_OfContained):
+class MaxContainment(_ContainedShare):
     """|x ∩ y| / min(|x|, |y|)."""
 
     name = "max-containment"

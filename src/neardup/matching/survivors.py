@@ -506,7 +506,7 @@ def find_roots(parents: Int64s) -> Int64s:
 
 
 def _keys_between(lists: KeyLists, parents: Int64s) -> KeyLists:
-    """Return the keys that still connect different components."""
+    """Return the keys that have documents of different components."""
     roots = np.repeat(find_roots(parents), np.diff(lists.starts))
     least = np.full(len(lists.sizes), len(parents), np.int64)
     most = np.full(len(lists.sizes), -1, np.int64)

@@ -77,6 +77,7 @@ class Tokenizer(ABC):
         lists, spans = self.locate_tokens(texts)
         heads: Bools = np.ones(len(spans), np.bool_)
         heads[1:] = spans.starts[1:] >= spans.stops[:-1]
+        # The first token of a text always does.
         heads[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
         return replace(lists, heads=heads)
 
