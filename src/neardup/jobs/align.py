@@ -85,8 +85,8 @@ from neardup.stages.options import (
     other_columns_of,
     with_warning,
 )
-from neardup.stages.passage_queries import Find, query_passages
-from neardup.tables import TokenLists
+from neardup.stages.passage_queries import Find, FoundForQueries, query_passages
+from neardup.tables import Int64s, TokenLists
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import DocumentFrequencies
 
@@ -411,26 +411,61 @@ class AlignJob:
         In one collection, each pair of documents comes once, with the earlier as query; contained
         passages are searched in both directions. Template text is removed, except from an index.
         """
-        options, other, sources = self.options, self.other, self.sources
-        read = DocumentReading(columns_of(options), options.skip_bad)
-        is_one = isinstance(other, NewDocuments) and other.is_input
-        new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
-        if is_one:
-            keep_extracted(engine.workspace, sources)
-        # An invalid marker raises before anything is read.
+        start, sources = time.perf_counter(), self.sources
+        options, other, read, hints = self._prepare(engine)
+        new = other if isinstance(other, NewDocuments) else None
+        is_one = new is not None and new.is_input
+        with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
+            index = shared.opened
+            sizes, most = index.document_sizes(), options.max_documents
+            if isinstance(most, str):
+                most = max(int(percent_of(most) * len(sizes)), 2)
+            plan = replace(plan_alignment(options, index.scheme), max_documents=most)
+            find, least = partial(_find_windows, plan, options, is_one), plan.min_tokens
+            found = query_passages(engine, "align", shared, sources, read, find, options, least)
+            counts, table = found.counts, found.table
+            # A collection that is read twice lists each bad row once.
+            counts.skipped = [*(() if is_one else skipped), *counts.skipped]
+            note(documents=counts.n_queries, windows=found.windows.windows, passages=len(table))
+            numbers = found.pairs[:, 0] * len(sizes) + found.pairs[:, 1]
+            summary = _summarise(plan, index.scheme, sizes, found, numbers, is_one=is_one)
+            summary["seconds"] = round(time.perf_counter() - start, 3)
+        summary["gap"] = usual_of(options).gap
+        summary["hints"] = hints
+        summary |= describe_filtered(sources) | engine.describe()
+        summary["passed_over"] = passed_over(sources, new.sources if new and not is_one else ())
+        summary |= describe_choices(options, new.scheme if new else {})
+        of_other = new.read.columns if new and not is_one else NO_COLUMNS
+        summary |= describe_ids(read.columns, of_other)
+        if options.place_marker is not None:
+            summary["marked_places"] = count_marked(table)
+        document_pairs = None
+        if options.summary is not None:
+            document_pairs = pair_table(table, numbers, found.extents)
+        return PassageResult(table, summary, document_pairs)
+
+    def _prepare(
+        self, engine: Engine
+    ) -> tuple[AlignOptions, Other, DocumentReading, list[dict[str, str]]]:
+        """Check all options, and return them with both sides of the search, and hints.
+
+        Only templates are read as a whole.
+        """
+        options, other = self.options, self.other
+        if isinstance(other, NewDocuments) and other.is_input:
+            keep_extracted(engine.workspace, self.sources)
+        # Raises for an invalid marker.
         Placer(options.place_marker)
-        start = time.perf_counter()
         hints: list[dict[str, str]] = []
-        read, of_other = read.for_sources(sources), NO_COLUMNS
+        read = DocumentReading(columns_of(options), options.skip_bad).for_sources(self.sources)
         if isinstance(other, NewDocuments):
             options = options.but(min_tokens=other.min_tokens)
             other = replace(other, read=other.read.for_sources(other.sources))
-            of_other = NO_COLUMNS if is_one else other.read.columns
-            # Invalid options raise before anything is read.
             scheme = other.window_scheme
+            # Raises for invalid options.
             plan_alignment(options, scheme)
             if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
-                hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
+                hints = hints_of_letters(scheme.shingles, self.sources, read.columns, is_early=True)
         else:
             options.check_no_other("with an index", "align with documents")
         if self.templates:
@@ -439,62 +474,40 @@ class AlignJob:
             # An index keeps its text.
             if isinstance(other, NewDocuments):
                 other = replace(other, read=replace(other.read, ignored=ignored))
-        with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
-            index = shared.opened
-            sizes = index.document_sizes()
-            most = options.max_documents
-            if isinstance(most, str):
-                most = max(int(percent_of(most) * len(sizes)), 2)
-            plan = replace(plan_alignment(options, index.scheme), max_documents=most)
-            found = query_passages(
-                *(engine, "align", shared, sources, read),
-                *(partial(_find_windows, plan, options, is_one), options, plan.min_tokens),
-            )
-            counts, table, pairs = found.counts, found.table, found.pairs
-            # A collection that is read twice lists each bad row once.
-            counts.skipped = [*(() if is_one else skipped), *counts.skipped]
-            note(documents=counts.n_queries, windows=found.windows.windows, passages=len(table))
-            numbers = pairs[:, 0] * len(sizes) + pairs[:, 1]
-            scheme = index.scheme
-            summary = {
-                "documents": [counts.n_queries, len(sizes)],
-                "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
-                "short_documents": [
-                    counts.n_short,
-                    int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
-                ],
-                "threshold": float(plan.threshold),
-                "min_tokens": scheme.count_tokens(plan.min_tokens),
-                "ignored_tokens": found.n_ignored,
-                "aligned_documents": len(np.unique(pairs if is_one else pairs[:, 0])),
-                "passages": len(table),
-                "document_pairs": len(np.unique(numbers)),
-                "max_documents": plan.max_documents,
-                **vars(found.windows),
-                "window_tokens": scheme.count_tokens(plan.length),
-                "window_threshold": float(plan.search.threshold),
-                "certain_tokens": scheme.count_tokens(certain_length(plan)),
-                "predicted_recall": recall_of(plan),
-                **describe_skipped(counts.skipped),
-                "seconds": round(time.perf_counter() - start, 3),
-            }
-            if is_one:
-                for name in ("documents", "empty_documents", "short_documents"):
-                    summary[name] = summary[name][:1]
-        summary["gap"] = usual_of(options).gap
-        summary["hints"] = hints
-        summary |= describe_filtered(sources) | engine.describe()
-        summary["passed_over"] = passed_over(sources, new)
-        summary |= describe_choices(
-            options, other.scheme if isinstance(other, NewDocuments) else {}
-        )
-        summary |= describe_ids(read.columns, of_other)
-        if options.place_marker is not None:
-            summary["marked_places"] = count_marked(table)
-        document_pairs = None
-        if options.summary is not None:
-            document_pairs = pair_table(table, numbers, found.extents)
-        return PassageResult(table, summary, document_pairs)
+        return options, other, read, hints
+
+
+def _summarise(
+    plan: AlignmentPlan,
+    scheme: PassageScheme,
+    sizes: Int64s,
+    found: FoundForQueries,
+    numbers: Int64s,
+    *,
+    is_one: bool,
+) -> dict[str, Any]:
+    """Count documents and passages, given indexed documents' sizes, and numbers of pairs."""
+    counts = found.counts
+    n_sides = 1 if is_one else 2
+    n_short = int(((sizes > 0) & (sizes < plan.min_tokens)).sum())
+    return {
+        "documents": [counts.n_queries, len(sizes)][:n_sides],
+        "empty_documents": [counts.n_empty, int((sizes == 0).sum())][:n_sides],
+        "short_documents": [counts.n_short, n_short][:n_sides],
+        "threshold": float(plan.threshold),
+        "min_tokens": scheme.count_tokens(plan.min_tokens),
+        "ignored_tokens": found.n_ignored,
+        "aligned_documents": len(np.unique(found.pairs if is_one else found.pairs[:, 0])),
+        "passages": len(found.table),
+        "document_pairs": len(np.unique(numbers)),
+        "max_documents": plan.max_documents,
+        **vars(found.windows),
+        "window_tokens": scheme.count_tokens(plan.length),
+        "window_threshold": float(plan.search.threshold),
+        "certain_tokens": scheme.count_tokens(certain_length(plan)),
+        "predicted_recall": recall_of(plan),
+        **describe_skipped(counts.skipped),
+    }
 
 
 def align(

@@ -129,10 +129,8 @@ def search_passages(
     Placer(options.place_marker)
     reading = DocumentReading(columns_of(options), options.skip_bad).for_sources(sources)
     with engine.stage("search") as note:
-        found = query_passages(
-            *(engine, "search", shared, sources, reading, partial(_find_whole, plan), options),
-            scheme.least_shingles,
-        )
+        find, least = partial(_find_whole, plan), scheme.least_shingles
+        found = query_passages(engine, "search", shared, sources, reading, find, options, least)
         counts, table = found.counts, found.table
         note(queries=counts.n_queries, passages=len(table))
     hints = []

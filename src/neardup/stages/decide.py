@@ -216,7 +216,7 @@ def sign_documents(
     return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
 
-def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool = False) -> DedupContents:
+def find_contents(read: Read, keep: KeepPolicy, *, with_index: bool) -> DedupContents:
     """Find each content's first document in keep order."""
     other, own = read.catalogues
     ranks: Int64s | None = None

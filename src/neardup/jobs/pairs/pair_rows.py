@@ -161,9 +161,13 @@ class Members:
         return int((self.counts[pairs.left] * other.counts[pairs.right]).sum())
 
     def cross(
-        self, other: Members, pairs: ScoredPairs, n_at_once: int | None = None
+        self, other: Members, pairs: ScoredPairs, n_at_once: int | None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Pair these members with ``other`` by pairs of their records."""
+        """Yield pairs of documents, about ``n_at_once`` at a time, None for all.
+
+        Each comes with the number of its pair of records. A part may begin and end within the
+        ``counts[left]`` rows and ``counts[right]`` columns of a pair of records.
+        """
         widths = other.counts[pairs.right]
         n_each = self.counts[pairs.left] * widths
         ends = np.cumsum(n_each)
@@ -189,8 +193,9 @@ class Members:
 class Speller:
     """Converter of pairs of records to pairs of their documents.
 
-    ``left`` and ``right`` are the documents of the two collections, equal for a self-join. Pairs
-    within a record are included if ``has_twins``.
+    ``left`` and ``right`` are the documents of the two collections, equal for a self-join. If
+    ``has_twins``, pairs of documents of one record are included. A crossing is a pair of records,
+    perhaps of a record with itself, whose documents are paired.
     """
 
     records: Scored
@@ -223,7 +228,7 @@ class Speller:
         return cls(records, left, right, is_self_join=False)
 
     def crossings(self, joined: ScoredPairs) -> ScoredPairs:
-        """Return all pairs of records, including twins, to spell out."""
+        """Return the crossings, given the joined pairs of records."""
         parts = [joined]
         if self.has_twins:
             twins = self.records.twins
