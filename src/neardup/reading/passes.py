@@ -263,21 +263,29 @@ def write_documents(
     """Write changed rows of ``sides``, with sources, blocks and others in parallel."""
     count = runner.counter("write", len(documents))
 
-    def write(number: int) -> None:
-        source = documents.sources[number]
-        start, stop = documents.source_starts[number : number + 2].tolist()
+    def write(source: Source, start: int, stop: int) -> None:
         own = {side: rows[start:stop] for side, rows in sides.items()}
+        write_source(source, start, own, folder, output_format, change, count)
 
-        def changed(block: RowBlock, within: slice) -> RowBlock:
-            return change(block, slice(start + within.start, start + within.stop))
-
-        blocks = (
-            (block, slice(rows.start - start, rows.stop - start))
-            for block, rows in numbered_blocks(source, start, stop)
-        )
-        write_rows(source, blocks, changed, own, folder, output_format, count)
-
-    numbers = range(len(documents.sources))
-    work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
+    work: list[Callable[[], None]] = [write_others]
+    work += (partial(write, *each) for each in documents.ranges())
     for _ in runner.map(lambda each: each(), work):
         pass
+
+
+def write_source(
+    source: Source,
+    start: int,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    change: ChangeBlock,
+    count: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Write changed rows of a source, whose documents are numbered from ``start``."""
+
+    def changed(block: RowBlock, rows: slice) -> RowBlock:
+        return change(block, slice(start + rows.start, start + rows.stop))
+
+    blocks = numbered_blocks(source, 0, len(sides[SKIPPED]))
+    write_rows(source, blocks, changed, sides, folder, output_format, count)

@@ -158,9 +158,12 @@ class ListedBlock(NamedTuple):
     ) -> ListedBlock:
         """List a parsed block's documents, with more ``columns`` and ``rows`` of them."""
         is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
-        offsets = Texts.from_arrow(parsed.text).offsets
+        offsets, lengths = Texts.from_arrow(parsed.text).offsets, None
+        if plan.with_lengths:
+            # A skipped row has no text.
+            lengths = pc.fill_null(pc.utf8_length(parsed.text), 0).cast(pa.int64())
         optional = {
-            "lengths": text_lengths(parsed.text) if plan.with_lengths else None,
+            "lengths": lengths,
             "order": parsed.order,
             "ids": parsed.id,
             **(columns or {}),
@@ -227,12 +230,6 @@ def sign_block(
         is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
         columns[_BLOCKING] = read_blocking_keys(block, plan.blocking, is_bad)
     return ListedBlock.of(block, parsed, n_tokens, plan, columns=columns)
-
-
-def text_lengths(texts: pa.Array) -> Int64s:
-    """Return text lengths in characters, 0 for null."""
-    lengths: Int64s = pc.fill_null(pc.utf8_length(texts), 0).to_numpy().astype(np.int64)
-    return lengths
 
 
 def hash_in_parts(

@@ -441,7 +441,7 @@ class NestedMap(Generic[T, R]):
         results: list[R] = []
         if self._pool is None:
             return [self._function(item)]
-        while not self._has_slot(self._pool):
+        while not self._take_slot(self._pool):
             if not self._waiting:
                 return [*results, self._function(item)]
             results.append(self._next())
@@ -479,8 +479,8 @@ class NestedMap(Generic[T, R]):
         return first.result()
 
     @staticmethod
-    def _has_slot(pool: _Pool) -> bool:
-        """Take a slot for one item, if there is one."""
+    def _take_slot(pool: _Pool) -> bool:
+        """Take a slot for one item, and return whether there was one."""
         try:
             pool.slots.get_nowait()
         except Empty:

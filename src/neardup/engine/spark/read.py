@@ -27,9 +27,8 @@ from neardup.files.remote import RemoteDestination
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat
-from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import ChangeBlock, OfTexts, numbered_blocks
+from neardup.reading.passes import ChangeBlock, OfTexts, write_source
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, for_driver, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.work import Workspace
@@ -476,14 +475,8 @@ def _write_rows(
     folder: Destination, job: _Job, output_format: OutputFormat, change: ChangeBlock
 ) -> None:
     piece, start, stop, packed = job
-    n = stop - start
     sides = {
-        side: np.unpackbits(np.frombuffer(bits, np.uint8), count=n).astype(np.bool_)
+        side: np.unpackbits(np.frombuffer(bits, np.uint8), count=stop - start).astype(np.bool_)
         for side, bits in packed.items()
     }
-
-    def changed(block: RowBlock, rows: slice) -> RowBlock:
-        return change(block, slice(start + rows.start, start + rows.stop))
-
-    blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
-    write_rows(piece.source, blocks, changed, sides, folder, output_format, lambda _: None)
+    write_source(piece.source, start, sides, folder, output_format, change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import nsmallest
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Change
+from neardup.engine.engine import Change, TaskRows
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
 from neardup.jobs.cut.cut_plan import CutJobPlan
@@ -71,10 +71,16 @@ def _gather(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
     return CutSpans.of_batches(list(batches))
 
 
-def change_of(own: Catalogue, spans: CutSpans, plan: CutJobPlan) -> Change:
-    """Return the change that cuts spans from blocks of documents."""
+def change_of(
+    own: Catalogue,
+    spans: Spans,
+    plan: CutJobPlan,
+    gather: Callable[[Iterator[pa.RecordBatch], Workspace], Spans] = _gather,
+    rows: TaskRows | None = None,
+) -> Change:
+    """Return the change that cuts spans, with ``gather`` and ``rows`` as of ``Change``."""
     apply = partial(take_out, own.columns.texts, plan.options.replacement)
-    return Change(spans, apply, _gather, spans_in)
+    return Change(spans, apply, gather, spans_in, rows)
 
 
 class Extent(NamedTuple):

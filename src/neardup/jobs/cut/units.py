@@ -15,17 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, TaskRows
+from neardup.engine.engine import DOCUMENT, Engine, Partition, TaskRows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.cut_plan import CutJobPlan
-from neardup.jobs.cut.spans import (
-    FoundSpans,
-    Repeated,
-    count_documents,
-    count_repeated,
-    spans_in,
-    take_out,
-)
+from neardup.jobs.cut.spans import FoundSpans, Repeated, change_of, count_documents, count_repeated
 from neardup.kernels.text import tokens
 from neardup.options.choices import CutUnit
 from neardup.reading.catalogue import Catalogue
@@ -178,31 +171,32 @@ class UnitRules:
             ]
         names = (*_PLACES, *_DIGESTS)
         documents, starts, stops, ends, low, high, *ranks = _by_place(units, names, _RANK)
-        order = np.arange(len(documents))
+        rows = order = np.arange(len(documents))
         if ranks:
             # A stable sort keeps units of one document in text order, because they have its rank.
             order = np.argsort(ranks[0], kind="stable")
         digests = np.column_stack([low[order], high[order]]).astype(np.uint64)
         found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
-        keepers = np.empty(len(order), np.int64)
-        groups = np.empty(len(order), np.int64)
+        # The group of equal units of each row, and the row of its first unit in keep order.
+        groups, keepers = np.empty_like(rows), np.empty_like(rows)
         groups[order] = found.numbers
         keepers[order] = order[found.is_first][found.numbers]
-        goes: Bools = keepers != np.arange(len(order))
+        is_removed: Bools = keepers != rows
         if self.n_other:
             # Only units that the other collection has are removed.
-            goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
+            is_removed = (documents >= self.n_other) & (documents[keepers] < self.n_other)
         if self.keeps_none:
-            copies = np.flatnonzero(goes)
+            # The first unit is also removed, and names the second as its copy.
+            copies = np.flatnonzero(is_removed)
             copies = copies[np.unique(groups[copies], return_index=True)[1]]
             firsts = keepers[copies]
-            keepers[firsts], goes[firsts] = copies, True
+            keepers[firsts], is_removed[firsts] = copies, True
         if self.min_documents is not None:
-            counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
+            counted = np.flatnonzero(is_removed | (keepers == rows))
             n_groups = int(groups.max(initial=-1)) + 1
             n_documents = count_documents(groups[counted], documents[counted], n_groups)
-            goes &= n_documents[groups] >= self.min_documents
-        gone = np.flatnonzero(goes)
+            is_removed &= n_documents[groups] >= self.min_documents
+        gone = np.flatnonzero(is_removed)
         keepers = keepers[gone]
         spans = CutSpans(
             documents[gone] - self.n_other,
@@ -218,7 +212,7 @@ class UnitRules:
 
 
 def _by_place(batches: Iterable[pa.RecordBatch], names: Sequence[str], *more: str) -> list[Any]:
-    """Return columns of rows in order of document and start."""
+    """Return columns in order of document and start, and those of ``more`` that exist."""
     listed = list(batches)
     if not listed:
         return [np.empty(0, np.int64) for _ in names]
@@ -339,11 +333,5 @@ def cut_units(
         spans = ExchangedSpans(engine.workspace, bounds)
         most = spans.collect(gone)
         note(units=len(spans))
-    change = Change(
-        spans,
-        partial(take_out, own.columns.texts, plan.options.replacement),
-        partial(ExchangedSpans.of_batches, bounds),
-        spans_in,
-        gone,
-    )
+    change = change_of(own, spans, plan, partial(ExchangedSpans.of_batches, bounds), gone)
     return FoundSpans(other, own, change, most)

@@ -23,7 +23,7 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bytes, Floats, Int64s, ScoredPairs
+from neardup.tables import Bytes, Floats, Int64s, ScoredPairs, offsets_of
 
 # Shares of the memory for found rows, and for rows that are being spelled out.
 ROWS_SHARE = 0.1
@@ -433,18 +433,13 @@ class PairRows:
             left = run["left"].to_numpy()
             starts = np.flatnonzero(np.diff(left, prepend=-1))
             n_rows[left[starts]] += np.diff(starts, append=len(left))
-        ends = np.cumsum(n_rows)
-        bounds = [0]
-        while bounds[-1] < len(ends) and (before := _total(ends, bounds[-1])) < ends[-1]:
-            stop = int(np.searchsorted(ends, before + _ROWS_AT_ONCE, side="right"))
+        offsets, bounds = offsets_of(n_rows), [0]
+        while (before := offsets[bounds[-1]]) < offsets[-1]:
+            stop = int(np.searchsorted(offsets, before + _ROWS_AT_ONCE, side="right")) - 1
             # Extend an empty range to the next document with rows.
-            least = int(np.searchsorted(ends, before, side="right")) + 1
+            least = int(np.searchsorted(offsets, before, side="right"))
             bounds.append(max(stop, least))
         return bounds
-
-
-def _total(ends: Int64s, bound: int) -> int:
-    return int(ends[bound - 1]) if bound else 0
 
 
 def _ids_of(lookup: IdLookup, documents: Int64s) -> pa.Array:
