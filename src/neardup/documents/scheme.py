@@ -177,6 +177,4 @@ def _uses_functions(most: Any, options: object, scheme: DocumentScheme) -> bool:
 
 
 def _spelled(value: object) -> str:
-    if isinstance(value, tuple):
-        return "x".join(map(str, value))
     return f"{float(value):g}" if isinstance(value, Fraction) else str(value)

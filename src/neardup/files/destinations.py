@@ -301,7 +301,6 @@ def _scratch_beside(target: Path) -> Iterator[Path]:
 
 
 def _scratch_of(target: Path) -> Path:
-    # The path of the current folder has no name, and that of the root has none at all.
     target = target if target.name else target.absolute()
     return target.parent / f".{target.name}.neardup-progress"
 

@@ -129,7 +129,6 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     elif (
         isinstance(data, Mapping | bytes)
         or not isinstance(data, Iterable)
-        # NumPy has iterable arrays without a dimension.
         or getattr(data, "shape", None) == ()
     ):
         message = (

@@ -256,8 +256,7 @@ def extract(
     """
     asked = ExtractOptions(limit=limit, threshold=threshold, measure=measure)
     found = _scorer(measure, text)
-    is_text_or_frame = isinstance(texts, str | bytes) or hasattr(texts, "columns")
-    if is_text_or_frame or not isinstance(texts, Iterable):
+    if isinstance(texts, str | bytes) or hasattr(texts, "columns") or not np.iterable(texts):
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
     Documents().checked("texts", texts)

@@ -138,7 +138,6 @@ class AlignOptions(WhereOptions, PassageMatchOptions, AgainstOptions, PassageTok
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
-        # Two thirds of it are the window of an index, of 65,536 tokens at most.
         kind=Whole(1, 98_304),
         help="Tokens of the shortest passage, in either text.",
         usual="50; by containment 40; that of the index",

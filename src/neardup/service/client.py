@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import numbers
-import sys
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
@@ -14,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
@@ -144,8 +144,8 @@ class RemoteIndex(AbstractContextManager["RemoteIndex"]):
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order of their addition."""
-        limit = Whole(0).checked("limit", limit)
-        return list(islice(self._walk(start, min(limit, _PAGE)), min(limit, sys.maxsize)))
+        limit = Whole(0, 2**63 - 1).checked("limit", limit)
+        return list(islice(self._walk(start, min(limit, _PAGE)), limit))
 
     def insert(self, id: Id, text: str, **columns: Any) -> None:
         """Insert a document, durably."""
@@ -274,7 +274,6 @@ def _send(
     import httpx
 
     headers = {"accept": media, "content-type": _JSON}
-    # Checked for a GET, too, as httpx raises its own errors for half of a surrogate pair.
     content = _json(values)
     asked: dict[str, Any] = {"params": values} if method == "GET" else {"content": content}
     url = str(client.base_url).rstrip("/")
@@ -306,15 +305,11 @@ def _document(id: Id, text: str, columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(texts: Texts) -> list[str | Mapping[str, Any]]:
-    """Return one text, or several, as a list."""
-    if isinstance(texts, str):
-        return [texts]
-    # A list of a dictionary or a data frame would be names of columns.
-    is_table = isinstance(texts, Mapping | Set) or hasattr(texts, "columns")
-    if is_table or not isinstance(texts, Iterable):
+    """Return one text, or several, as a list; iterating a table yields names of columns."""
+    if isinstance(texts, Mapping | Set) or hasattr(texts, "columns") or not np.iterable(texts):
         message = f"expected a text, or a list of texts or dictionaries, got {type(texts).__name__}"
         raise InvalidInputError(message)
-    return list(texts)
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _given(**values: Any) -> dict[str, Any]:
