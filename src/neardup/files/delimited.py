@@ -332,7 +332,7 @@ class _Utf8Stream(io.RawIOBase):
         """Return at most ``size`` bytes, uncopied from a file in UTF-8."""
         while not self._ready and not self._is_done:
             data = self._stream.read(size)
-            self._is_done = not data
+            self._is_done = len(data) < size
             self._ready = self._in_utf8(data) + (self._last if self._is_done else b"")
         part, self._ready = self._ready[:size], self._ready[size:]
         self.positions.append(self._stream.position)
