@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.runs.exchange import GrowingArray, Shuffle, SpilledBatches, kept_arrays
+from neardup.runs.exchange import GrowingArray, Shuffle, SpilledBatches, load_or_compute
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 KEY = {"options": {"threshold": "0.8"}}
@@ -180,7 +180,7 @@ def test_kept_arrays__are_worked_out_once(dtypes, size, is_in_use):
                 if is_in_use and not workspace.work.is_done("before"):
                     with workspace.work.task("before"):
                         pass
-                found = kept_arrays(workspace, "task", compute)
+                found = load_or_compute(workspace, "task", compute)
                 raise StoppedError
         except StoppedError:
             return found

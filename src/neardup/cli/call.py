@@ -183,7 +183,7 @@ def _reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
             click.echo(on_command_line(line), err=True)
 
     n_printed = len(work.problems)
-    print_lines(work.account_of_earlier())
+    print_lines(work.describe_earlier_runs())
     try:
         yield
         work.remove_stale()

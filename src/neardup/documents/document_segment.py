@@ -34,7 +34,7 @@ from neardup.index.segments import (
 from neardup.index.store import SegmentRecord
 from neardup.kernels.arrays import sealed
 from neardup.kernels.bucket import bucket_kernels as kernel
-from neardup.runs.disk import translated
+from neardup.runs.disk import write_errors
 from neardup.runs.runner import Runner
 from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets, offsets_of
 
@@ -314,12 +314,12 @@ class DocumentSegmentWriter:
             self._block_rows.append(n_rows)
 
     def _add_entries(self, number: int, entries: Uint64s) -> None:
-        with translated(self._writer.path):
+        with write_errors(self._writer.path):
             self._lists[number].write(entries.data)
 
     def _sorted_entries(self, number: int) -> Uint64s:
         entries = self._lists[number]
-        with translated(self._writer.path):
+        with write_errors(self._writer.path):
             entries.seek(0)
             return np.sort(np.frombuffer(entries.read(), np.uint64))
 

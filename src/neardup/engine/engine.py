@@ -21,7 +21,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, SetCollector
+from neardup.reading.passes import SetCollector, TextFunction
 from neardup.reading.sign import (
     Collections,
     ListedBlock,
@@ -30,7 +30,7 @@ from neardup.reading.sign import (
     TokenCollections,
     numbers_of,
 )
-from neardup.runs.exchange import Shuffle, keep_arrays, kept_arrays
+from neardup.runs.exchange import Shuffle, load_or_compute, store_arrays
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import AnyArray, Bools, Int64s, ShingleSets, Texts, WeightedSets
@@ -81,9 +81,10 @@ WORKING_SHARE, _TASK_SHARE = 0.3, 0.2
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows of partitions ``start`` to ``stop``, in any order, of ``n_bytes``.
+    """Rows of partitions ``start`` to ``stop``, in any order, of ``n_bytes`` together.
 
-    ``columns`` are added to them, each an array with an item per document.
+    As many as ``workers`` are processed at the same time. ``columns`` are added to the rows, each
+    an array with an item per document.
     """
 
     shuffle: Shuffle
@@ -103,7 +104,7 @@ class Partition:
             yield batch
 
     def count_passes(self, factor: int) -> int:
-        """Count passes of each worker if rows take ``factor`` times their bytes."""
+        """Count the passes over the rows, whose processing takes ``factor`` times their bytes."""
         return self.workspace.passes(self.n_bytes * factor * self.workers, WORKING_SHARE)
 
 
@@ -157,12 +158,12 @@ class Revisited(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A change of blocks at writing, from document rows.
+    """A change of blocks while they are written, by rows about their documents.
 
-    In tasks, ``gather`` gathers rows of some consecutive documents, in any order, and ``apply``
-    changes a block, given these and the range of its documents. ``gathered`` are the rows of all
-    documents in this process, of which ``send`` returns some. ``rows`` are the input of ``gather``
-    if it is larger than this process sends at once.
+    ``apply`` changes a block, given gathered rows and the range of its documents. ``gathered`` has
+    the rows of all documents, in this process. Tasks of other processes ``gather`` the rows of
+    their documents, in any order: rows that ``send`` returns for a range of documents, or else
+    ``rows``, if they are too many for this process.
     """
 
     gathered: Any
@@ -223,13 +224,13 @@ class Partitions:
     bounds: Int64s
 
     @classmethod
-    def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
+    def load_or_find(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
         """Return an earlier run's partitions, or else compute them."""
-        return cls(**kept_arrays(workspace, _PARTITIONS_TASK, lambda: vars(find())))
+        return cls(**load_or_compute(workspace, _PARTITIONS_TASK, lambda: vars(find())))
 
-    def keep(self, workspace: Workspace) -> None:
+    def store(self, workspace: Workspace) -> None:
         """Store the partitions before any data stored by partition."""
-        keep_arrays(workspace, _PARTITIONS_TASK, vars(self))
+        store_arrays(workspace, _PARTITIONS_TASK, vars(self))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -398,7 +399,7 @@ class Read(ABC):
         """
 
     @abstractmethod
-    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+    def again(self, documents: Int64s, function: TextFunction[T]) -> Iterator[T]:
         """Read ascending documents again, and yield results in this order."""
 
     @abstractmethod

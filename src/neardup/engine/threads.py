@@ -46,7 +46,7 @@ from neardup.files.streams import Destination, file_has_changed
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
-    OfTexts,
+    TextFunction,
     numbered_blocks,
     part_of,
     read_comparable,
@@ -63,7 +63,7 @@ from neardup.reading.sign import (
     count_tokens,
     numbers_of,
 )
-from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
+from neardup.runs.exchange import Shuffle, SpilledBatches, load_or_compute
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets, cut_runs
@@ -369,7 +369,7 @@ class ThreadRead(Read):
         if shuffle.done():
             return exchanged
         if not in_memory:
-            partitions.keep(workspace)
+            partitions.store(workspace)
         places = partitions.places_by_document(n_documents)
 
         def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
@@ -383,7 +383,7 @@ class ThreadRead(Read):
                 shuffle.add(rows, of_rows)
         return exchanged
 
-    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+    def again(self, documents: Int64s, function: TextFunction[T]) -> Iterator[T]:
         places: Int64s = np.full(self.n_documents, -1, np.int64)
         places[documents] = np.arange(len(documents))
         return read_texts(self.catalogues, places, self.reading, self.engine.runner, function)
@@ -461,7 +461,7 @@ class _ThreadExchanged(Exchanged):
             batch = pa.RecordBatch.from_pydict({PLACE: own_places, **texts.columns()})
             return batch.take(pa.array(order)), self.partitions.of_places(own_places[order])
 
-        self.partitions.keep(workspace)
+        self.partitions.store(workspace)
         n_done = len(shuffle.done())
         reading, runner = self.read.reading, self.read.engine.runner
         with shuffle:
@@ -489,7 +489,7 @@ class _ThreadExchanged(Exchanged):
                 )
                 return dict(function(partition))
 
-            return kept_arrays(workspace, f"{stage}-{number:05d}", make)
+            return load_or_compute(workspace, f"{stage}-{number:05d}", make)
 
         bounds = self.partitions.bounds.tolist()
         # All threads work on a large partition while others wait.

@@ -272,7 +272,7 @@ def _scratch_beside(target: Path) -> Iterator[Path]:
     scratch = LockedFolder(_scratch_of(place))
     is_ours = False
     try:
-        with disk.translated(target):
+        with disk.write_errors(target):
             try:
                 scratch.enter()
             except TimeoutError:

@@ -27,7 +27,7 @@ import pyarrow.ipc
 
 from neardup.errors import IndexFormatError, ReadError
 from neardup.index.store import RESTORE, SEGMENTS, SegmentRecord
-from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, translated, write_all
+from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, write_all, write_errors
 from neardup.runs.progress import raise_if_cancelled
 from neardup.runs.runner import Runner
 from neardup.tables import AnyArray, Bools, Int64s, Uint32s, places_of_lists
@@ -265,7 +265,7 @@ class SegmentWriter:
         self._sums: list[int] = []
 
     def __enter__(self) -> Self:
-        with translated(self.path):
+        with write_errors(self.path):
             make_folder(self.path.parent)
             self._file = self._stack.enter_context(self._part.open("wb", buffering=0))
         return self
@@ -279,7 +279,7 @@ class SegmentWriter:
 
     def append(self, name: str, array: AnyArray) -> None:
         """Write the next rows of an array, with uniform types."""
-        with translated(self.path):
+        with write_errors(self.path):
             array = stored(array)
             self._kinds.setdefault(name, (array.dtype.str, array.shape[1:]))
             if name == self._direct:
@@ -299,7 +299,7 @@ class SegmentWriter:
 
     def add_table(self, name: str, table: pa.Table) -> None:
         """Write a table, as an uncompressed Arrow file."""
-        with translated(self.path):
+        with write_errors(self.path):
             self._kinds[name] = "|u1", ()
             spool = self._spool(name)
             # Arrow writes the end even after an interrupt, which may come in the midst of this.
@@ -309,7 +309,7 @@ class SegmentWriter:
 
     def commit(self, n_documents: int, n_tokens: int, id_type: pa.DataType) -> SegmentRecord:
         """Sync the file, name it, and return its record."""
-        with translated(self.path):
+        with write_errors(self.path):
             arrays, n_bytes = {}, {self._direct: self._n_direct}
             for name in sorted(self._kinds, key=lambda name: (name != self._direct, name)):
                 dtype, columns = self._kinds[name]

@@ -32,7 +32,7 @@ from neardup.errors import (
 )
 from neardup.files.destinations import recover
 from neardup.options.choices import IndexKind
-from neardup.runs.disk import HOLDER, find_holder, part_of, store_holder, sync_folder, translated
+from neardup.runs.disk import HOLDER, find_holder, part_of, store_holder, sync_folder, write_errors
 from neardup.tables import Int64s, Uint32s
 from neardup.version import __version__
 
@@ -549,7 +549,7 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
         raise WriteError(message)
     part = part_of(folder / FILE)
     part = part.with_name(f"{part.name}{os.getpid()}-{time.monotonic_ns()}")
-    with translated(folder):
+    with write_errors(folder):
         _check_free(folder)
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)

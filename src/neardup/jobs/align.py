@@ -80,7 +80,7 @@ from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids,
 from neardup.runs.runner import Runner
 from neardup.stages.options import (
     columns_of,
-    has_chosen,
+    has_token_options,
     hints_of_letters,
     other_columns_of,
     with_warning,
@@ -464,7 +464,7 @@ class AlignJob:
             scheme = other.window_scheme
             # Raises for invalid options.
             plan_alignment(options, scheme)
-            if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
+            if not has_token_options(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
                 hints = hints_of_letters(scheme.shingles, self.sources, read.columns, is_early=True)
         else:
             options.check_no_other("with an index", "align with documents")

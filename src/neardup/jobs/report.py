@@ -38,7 +38,7 @@ from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output
 from neardup.stages.result_tables import (
     ReadCollection,
-    an_id_of_others,
+    example_of_other_ids,
     kind_of_folder,
     kind_of_table,
     open_table,
@@ -167,7 +167,7 @@ def _keep_apart(
     rows: TableRows, own: Sequence[Source] | None, other: Sequence[Source] | None
 ) -> None:
     if own is not None and other is not None:
-        name_apart(other, own, an_id_of_others(rows))
+        name_apart(other, own, example_of_other_ids(rows))
 
 
 def _refuse(result: str, **given: ReadCollection | None) -> None:

@@ -90,14 +90,14 @@ R = TypeVar("R")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class OfTexts(Protocol[T_co]):
+class TextFunction(Protocol[T_co]):
     """Function of documents that are read again, numbered from 0."""
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
         """Return the result for texts of one source."""
         ...
 
-    def part(self, start: int, stop: int) -> OfTexts[T_co]:
+    def part(self, start: int, stop: int) -> TextFunction[T_co]:
         """Return the function for some consecutive documents, renumbered from 0."""
         ...
 

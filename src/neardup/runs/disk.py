@@ -67,8 +67,8 @@ UNFINISHED: ContextVar[Path | str | None] = ContextVar("unfinished", default=Non
 
 
 @contextmanager
-def translated(path: object) -> Iterator[None]:
-    """Turn the operating system's errors into one for a file."""
+def write_errors(path: object) -> Iterator[None]:
+    """Turn the operating system's errors into a ``WriteError`` for a file."""
     try:
         yield
     except NeardupError:
@@ -129,7 +129,7 @@ def part_of(path: Path) -> Path:
 def store_file(path: Path, *parts: Buffer) -> None:
     """Write a file atomically and durably."""
     temporary = part_of(path)
-    with translated(path):
+    with write_errors(path):
         try:
             with temporary.open("wb", buffering=0) as file:
                 for part in parts:

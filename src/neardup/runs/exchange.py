@@ -332,21 +332,24 @@ class SpilledBatches(Shuffle):
         return list, (list(self),)
 
 
-def kept_arrays(
+def load_or_compute(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
-    """Return stored arrays, or compute and store them."""
+    """Return a task's stored arrays, or compute them.
+
+    They are stored only if an earlier task is: without files, a resumed run computes everything.
+    """
     work = workspace.work
     if work is not None and work.is_done(task):
         names: list[str] = work.result(task)
         return {name: _load(work.path(task, name)) for name in names}
     arrays = compute()
     if work is not None and work.n_done:
-        keep_arrays(workspace, task, arrays)
+        store_arrays(workspace, task, arrays)
     return arrays
 
 
-def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
+def store_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
     """Store a task's arrays in the work folder, once."""
     work = workspace.work
     if work is None or work.is_done(task):
@@ -406,7 +409,7 @@ class GrowingArray:
         self._size = stop
 
     @property
-    def is_there(self) -> bool:
+    def is_stored(self) -> bool:
         """Whether an earlier run has written all values."""
         work = self._workspace.work
         return self._file is None and work is not None and work.is_done(self._name)
@@ -414,7 +417,7 @@ class GrowingArray:
     @property
     def array(self) -> Any:
         """All values, memory-mapped if they are in a file."""
-        if self._file is None and not self.is_there:
+        if self._file is None and not self.is_stored:
             return self._values[: self._size]
         assert self._workspace.work is not None
         path = self._workspace.work.path(self._name, _VALUES)

@@ -83,7 +83,7 @@ class WorkPlace(LockedFolder):
             )
             raise WriteError(message) from None
 
-    def note(self, key: Mapping[str, Any]) -> None:
+    def store_key(self, key: Mapping[str, Any]) -> None:
         """Store the key, from which a later run resumes."""
         store_file(self.path / KEY, json.dumps(key, indent=1).encode())
         sync_folder(self.parent)
@@ -231,7 +231,7 @@ class WorkFolder:
         """Number of completed tasks."""
         return len(self._records)
 
-    def account_of_earlier(self) -> list[str]:
+    def describe_earlier_runs(self) -> list[str]:
         """Describe earlier runs, a line each.
 
         Results with other options stay until this run is done, because the user may return to them.
@@ -354,7 +354,7 @@ class WorkFolder:
                     self._place.clear()
                 if self.key is not None:
                     self._load()
-                    self._place.note(self.key)
+                    self._place.store_key(self.key)
                     self._remove_leftovers()
             except BaseException:
                 # A folder without a key cannot be resumed.

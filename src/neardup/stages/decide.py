@@ -414,7 +414,7 @@ def choose_by_buckets(
         return pack_components(roots, contents, plan.reading, room, engine.limits.least_partitions)
 
     with engine.stage("bucket") as note:
-        partitions = Partitions.kept(engine.workspace, find_partitions)
+        partitions = Partitions.load_or_find(engine.workspace, find_partitions)
         candidates = exchange_candidates(read, partitions, n_bands)
         note(candidates=len(partitions.documents))
 

@@ -321,8 +321,8 @@ def hints_of_letters(
     return [{"name": "letters", "message": message}]
 
 
-def has_chosen(options: object) -> bool:
-    """Whether the user has given an option of compared units."""
+def has_token_options(options: object) -> bool:
+    """Return whether the user has given an option of tokens or shingles."""
     return any(getattr(options, name, None) for name in ("tokenizer", "ngram", "preset"))
 
 

@@ -290,8 +290,8 @@ class ShownTexts:
     """Rows of removed documents and their keepers, with texts.
 
     Each file is read once. Keepers' texts of the other collection are read only if ``against`` is
-    given. ``removed`` and ``keepers`` are rows
-    in the table of removed documents, of documents and of keepers with texts.
+    given. ``removed`` and ``keepers`` are row numbers in the table of removed documents: those
+    whose own text is read, and those whose keeper's text is.
     """
 
     def __init__(

@@ -44,8 +44,8 @@ MakeFind = Callable[[OpenPassages, TaskResources], Find]
 class FoundInBlock:
     """Queries in input order, and their passages.
 
-    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``pairs`` are rows of
-    query and document; queries are counted among these, documents through the index.
+    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``pairs`` has a row per
+    passage: the number of the query in this block, and of the document in the index.
     """
 
     sizes: Int64s
@@ -89,7 +89,7 @@ def _find_in_blocks(
 
 @dataclass
 class FoundForQueries:
-    """Passages of all queries; ``pairs`` count queries through all sources."""
+    """Passages of all queries, which ``pairs`` number across all sources."""
 
     table: pa.Table
     counts: QueryCounts

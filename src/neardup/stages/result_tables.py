@@ -111,8 +111,8 @@ def _rows_of(source: ParquetSource) -> TableRows:
     return TableRows(source.schema().remove_metadata(), source.metadata.num_rows, source.blocks)
 
 
-def an_id_of_others(rows: TableRows) -> str:
-    """Return an id of a table's second documents, if any."""
+def example_of_other_ids(rows: TableRows) -> str:
+    """Return the first id in a table's column of second documents, if any."""
     name = next((name for name in ("doc_id", "id_b") if name in rows.schema.names), None)
     if name is None or not len(rows):
         return ""

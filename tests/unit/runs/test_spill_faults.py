@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import ReadError, WriteError
-from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
+from neardup.runs.exchange import Shuffle, SpilledBatches, load_or_compute
 from neardup.runs.work import WorkFolder, Workspace
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -82,9 +82,9 @@ def test_disk_full__arrays(workspace):
         return real(Path("/dev/full") if path.suffix == ".part" else path, *mode, **options)
 
     with patch.object(Path, "open", open_full), pytest.raises(WriteError, match="No space left"):
-        kept_arrays(workspace, "task", lambda: arrays)
+        load_or_compute(workspace, "task", lambda: arrays)
     assert leftovers(workspace) == []
-    assert kept_arrays(workspace, "task", lambda: arrays) == arrays
+    assert load_or_compute(workspace, "task", lambda: arrays) == arrays
     assert workspace.work.is_done("task")
 
 
@@ -104,8 +104,8 @@ def test_damaged_files__are_read_errors(workspace):
 
 
 def test_damaged_arrays__are_read_errors(workspace, tmp_path):
-    kept_arrays(workspace, "task", lambda: {"a": np.arange(5)})
+    load_or_compute(workspace, "task", lambda: {"a": np.arange(5)})
     path = workspace.work.path("task", "a")
     path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(ReadError, match="cannot be read"):
-        kept_arrays(workspace, "task", lambda: {"a": np.arange(5)})
+        load_or_compute(workspace, "task", lambda: {"a": np.arange(5)})

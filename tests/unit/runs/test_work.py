@@ -198,7 +198,7 @@ def test_stale(tmp_path):
     work = open_work(tmp_path, KEY | {"version": "2"})
     [stale] = work.stale
     assert not work.is_done("task-1")
-    assert str(stale) in work.account_of_earlier()[0]
+    assert str(stale) in work.describe_earlier_runs()[0]
     with open_work(tmp_path) as other:
         work.remove_stale()
         assert stale.exists()

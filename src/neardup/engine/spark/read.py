@@ -28,7 +28,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import ChangeBlock, OfTexts, write_source
+from neardup.reading.passes import ChangeBlock, TextFunction, write_source
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, for_driver, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.work import Workspace
@@ -319,7 +319,7 @@ def read_again(
     skip_bad: bool,
     reading: TaskReading,
     wanted: Wanted,
-    function: OfTexts[R],
+    function: TextFunction[R],
 ) -> Iterator[R]:
     """Apply a function to texts that a task reads again."""
     for piece, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):

@@ -72,7 +72,7 @@ from neardup.files.streams import Destination
 from neardup.index.open_index import SharedFolder
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, part_of
+from neardup.reading.passes import TextFunction, part_of
 from neardup.reading.sign import (
     Collections,
     ReadingPlan,
@@ -358,7 +358,7 @@ class _SparkRead(Read):
         placed = cluster.place(sent, len(partitions))
         return _SparkExchanged(cluster, tasks, self.reading, partitions, placed)
 
-    def again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+    def again(self, documents: Int64s, function: TextFunction[T]) -> Iterator[T]:
         reading = partial(in_tasks, partial(read_again, self.tasks.columns, self.reading.skip_bad))
         tasks = [
             (*task, function.part(own.start, own.stop)) for task, own in self.tasks.again(documents)

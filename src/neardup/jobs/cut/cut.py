@@ -29,7 +29,7 @@ from neardup.reading.passes import sides_of
 from neardup.reading.sign import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
-from neardup.stages.options import has_chosen, hints_of_letters, with_warning
+from neardup.stages.options import has_token_options, hints_of_letters, with_warning
 from neardup.stages.selection import (
     ROWS_AT_ONCE,
     KeeperIds,
@@ -96,7 +96,7 @@ def _summarise_search(own: Catalogue, plan: CutJobPlan) -> dict[str, Any]:
         search, shingles = plan.alignment.search, plan.scheme.shingles
         threshold = float(search.threshold)
         recall = candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
-        if not has_chosen(options):
+        if not has_token_options(options):
             hints["hints"] = hints_of_letters(shingles, own.sources, own.columns)
     return {
         "empty_documents": own.count_empty(),

@@ -101,10 +101,10 @@ def _find_equal(engine: Engine, read: Read, plan: CutJobPlan) -> CutSpans:
             GrowingArray(name, np.uint64, workspace, share=share) as values,
             GrowingArray(f"{name}-heads", np.bool_, workspace, share=of_heads) as heads,
         ):
-            has_heads = heads.is_there or not tokenizer.splits_characters
-            if not (values.is_there and has_heads):
+            has_heads = heads.is_stored or not tokenizer.splits_characters
+            if not (values.is_stored and has_heads):
                 for found in read.again(documents, _HashAgain(tokenizer, n_tokens)):
-                    if not values.is_there:
+                    if not values.is_stored:
                         values.append(found.values)
                     if not has_heads:
                         heads.append(found.heads)
@@ -144,7 +144,7 @@ def _apply_to_parts(
 
 @dataclass(frozen=True)
 class _HashAgain:
-    """Hash the tokens of documents with known token counts: ``OfTexts``."""
+    """Hash the tokens of documents with known token counts: ``TextFunction``."""
 
     tokenizer: Tokenizer
     n_tokens: Int64s

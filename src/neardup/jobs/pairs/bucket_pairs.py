@@ -67,7 +67,7 @@ def partition_contents(
             are_always_placed=contents.are_shared,
         )
 
-    partitions = Partitions.kept(engine.workspace, find_partitions)
+    partitions = Partitions.load_or_find(engine.workspace, find_partitions)
     exchanged = exchange_candidates(read, partitions, n_bands)
     exchanged = exchanged.with_sets(np.ones(len(partitions.documents), np.bool_))
     return Bucketed(contents, partitions, exchanged, read.signed.blocking_keys())

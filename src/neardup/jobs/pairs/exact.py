@@ -34,7 +34,7 @@ from neardup.matching.join import (
 from neardup.matching.measures import EditThreshold
 from neardup.matching.set_join import SetJoin, WeightedJoin
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBatches, sign_block
-from neardup.runs.exchange import kept_arrays
+from neardup.runs.exchange import load_or_compute
 from neardup.runs.runner import Runner
 from neardup.stages.decide import NumberedContents, find_firsts
 from neardup.tables import (
@@ -80,7 +80,8 @@ class RecordSizes(NamedTuple):
 class RecordBlocks:
     """Records in blocks by extent, any two fitting in memory.
 
-    ``order`` numbers records with an extent, by its class; block k has those from ``bounds[k]`` on.
+    ``order`` has the records of an extent above 0, sorted by its class; block k has those from
+    ``bounds[k]`` to ``bounds[k + 1]``.
     """
 
     def __init__(self, records: RecordSizes, order: Int32s, bounds: Int64s) -> None:
@@ -104,7 +105,7 @@ class RecordBlocks:
         def cut() -> dict[str, Int64s]:
             return {"bounds": _cut(sizes[order], costs, n_distinct, room, least)}
 
-        return cls(records, order, kept_arrays(engine.workspace, "blocks", cut)["bounds"])
+        return cls(records, order, load_or_compute(engine.workspace, "blocks", cut)["bounds"])
 
     def units(self, join: Join) -> list[Unit]:
         """Return units that cover all pairs of a join once."""
@@ -193,7 +194,7 @@ def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, leas
 
 
 class UnitSets:
-    """Reader of a unit's sets or strings, caching one unit."""
+    """Reader of a unit's sets or strings, which keeps those of an only unit."""
 
     def __init__(self, scheme: SetScheme, *, is_only: bool) -> None:
         self._scheme, self._is_only = scheme, is_only
