@@ -177,9 +177,9 @@ def test_exchange__documents_of_partitions_alternate():
 def test_partitions__kept_ones_are_taken(tmp_path):
     kept = Partitions(np.array([3, 1]), np.array([1, 1]), np.array([0, 2]))
     with Workspace(1, WorkFolder.temporary(tmp_path)) as workspace:
-        kept.keep(workspace)
+        kept.store(workspace)
         found = Partitions.load_or_find(workspace, lambda: Partitions(*[np.empty(0, np.int64)] * 3))
         assert [a.tolist() for a in vars(found).values()] == [[3, 1], [1, 1], [0, 2]]
         # A second time is none.
-        kept.keep(workspace)
+        kept.store(workspace)
         assert workspace.work.n_done == 1
