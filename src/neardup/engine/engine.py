@@ -80,7 +80,7 @@ WORKING_SHARE, _TASK_SHARE = 0.3, 0.2
 
 
 @dataclass(frozen=True)
-class Partition:
+class RowPartition:
     """Rows of partitions ``start`` to ``stop``, in any order, of ``n_bytes`` together.
 
     As many as ``workers`` are processed at the same time. ``columns`` are added to the rows, each

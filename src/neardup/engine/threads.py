@@ -28,12 +28,12 @@ from neardup.engine.engine import (
     Group,
     GroupFunction,
     Keys,
-    Partition,
     Partitions,
     Pick,
     Read,
     Revisited,
     Route,
+    RowPartition,
     TaskResources,
     TaskRows,
     WorkLimits,
@@ -307,7 +307,7 @@ class _ThreadRows(TaskRows):
         def work(run: tuple[int, int]) -> tuple[int, list[FactsAndRows]]:
             start, stop = first + run[0], first + run[1]
             n_bytes = int(sizes[slice(*run)].sum())
-            partition = Partition(
+            partition = RowPartition(
                 self.shuffle, start, stop, n_bytes, workspace, workers, self.columns
             )
             return stop, list(function(partition))

@@ -31,12 +31,12 @@ from neardup.engine.engine import (
     Group,
     GroupFunction,
     Keys,
-    Partition,
     Partitions,
     Pick,
     Read,
     Revisited,
     Route,
+    RowPartition,
     TaskResources,
     TaskRows,
     WorkLimits,
@@ -430,7 +430,7 @@ def _work_on_group(
 
 
 def _work(
-    function: Callable[[Partition], Iterator[FactsAndRows]],
+    function: Callable[[RowPartition], Iterator[FactsAndRows]],
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[tuple[int, bytes] | Failure]:
@@ -438,7 +438,7 @@ def _work(
         with local_workspace(memory) as workspace:
             batches = (from_bytes(each) for each in chain([data], (each for _, each in rows)))
             gathered = gather_rows(batches, workspace)
-            partition = Partition(gathered, 0, 1, int(gathered.sizes()[0]), workspace)
+            partition = RowPartition(gathered, 0, 1, int(gathered.sizes()[0]), workspace)
             yield from _packed(number, function(partition))
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import DOCUMENT, Engine, Partition, Read, TaskRows
+from neardup.engine.engine import DOCUMENT, Engine, Read, RowPartition, TaskRows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.cut_plan import CutJobPlan
 from neardup.jobs.cut.spans import FoundSpans, change_of
@@ -127,7 +127,7 @@ def _each_part(rows: TaskRows, function: Callable[[WindowSamples], T]) -> Iterat
 
 
 def _apply_to_parts(
-    function: Callable[[WindowSamples], T], partition: Partition
+    function: Callable[[WindowSamples], T], partition: RowPartition
 ) -> Iterator[tuple[T, None]]:
     n_passes = partition.count_passes(_MEETING)
     for number in range(n_passes):
@@ -245,36 +245,40 @@ class _Locate:
         tokens, spans = self.tokenizer.locate_tokens(texts)
         if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
             raise text_has_changed(name)
+        # The text of each passage, and its row.
         counts = self.bounds[places + 1] - self.bounds[places]
         which = np.repeat(np.arange(len(places)), counts)
         firsts = self.bounds[places] - (np.cumsum(counts) - counts)
         rows = firsts[which] + np.arange(len(which))
+        # Its first and last token among the tokens of all texts.
         first = tokens.offsets[which] + self.starts[rows]
-        behind = tokens.offsets[which] + self.stops[rows]
+        last = tokens.offsets[which] + self.stops[rows] - 1
         starts, stops = character_spans(
-            texts.to_arrow(), which, spans.starts[first], spans.stops[behind - 1]
+            texts.to_arrow(), which, spans.starts[first], spans.stops[last]
         )
         wide = np.flatnonzero(self.are_wide[rows])
-        which = which[wide]
-        edges = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
-        n_left, n_right = _margins_of(texts, spans, which, edges)
+        n_left, n_right = _margins_of(texts, tokens, spans, which[wide], first[wide], last[wide])
         starts[wide] -= n_left
         stops[wide] += n_right
         return np.stack([starts, stops])
 
 
 def _margins_of(
-    texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
+    texts: Texts,
+    tokens: TokenLists,
+    spans: TokenSpans,
+    which: Int64s,
+    first: Int64s,
+    last: Int64s,
 ) -> Int64s:
-    """Return the left and right margins of passages, each in its text."""
-    first, behind, text_first, text_behind = places
-    is_first, is_last = first == text_first, behind == text_behind
+    """Return the left and right margins of passages, given their texts and tokens."""
+    is_first, is_last = first == tokens.offsets[which], last + 1 == tokens.offsets[which + 1]
     # Text up to the neighbouring tokens, or to the ends of the text.
     before = np.where(is_first, 0, spans.stops[np.maximum(first - 1, 0)])
-    after = spans.starts[np.minimum(behind, len(spans) - 1)]
+    after = spans.starts[np.minimum(last + 1, len(spans) - 1)]
     after = np.where(is_last, np.diff(texts.offsets)[which], after)
-    base = texts.offsets[which]
-    edges = np.stack([before, spans.starts[first], spans.stops[behind - 1], after]) + base
+    edges = np.stack([before, spans.starts[first], spans.stops[last], after])
+    edges += texts.offsets[which]
     data = texts.data.data
     found = [
         margins(str(data[a:b], "utf-8"), str(data[c:d], "utf-8"), is_first=at_start)

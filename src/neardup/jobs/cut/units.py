@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import DOCUMENT, Engine, Partition, TaskRows
+from neardup.engine.engine import DOCUMENT, Engine, RowPartition, TaskRows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.cut_plan import CutJobPlan
 from neardup.jobs.cut.spans import FoundSpans, Repeated, change_of, count_documents, count_repeated
@@ -154,7 +154,7 @@ class UnitRules:
     min_documents: int | None
     keeps_none: bool = False
 
-    def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
+    def settle(self, partition: RowPartition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
         """Yield the most repeated and removed units of a partition."""
         n_passes = partition.count_passes(_SETTLING)
         for number in range(n_passes):
