@@ -130,11 +130,12 @@ def _axes(
         parts.append(_text(_short_count(value), "tick end", _LEFT - 6, at + 4))
     if threshold is not None:
         at = place_of(float(threshold), ends, (_LEFT, _RIGHT))
-        # The label is on the side that has more room.
+        # The label is on the side that has more room, above bars or below a curve.
         is_left = at < (_LEFT + _RIGHT) / 2
         kind, place = ("mark-label", at + 5) if is_left else ("mark-label end", at - 5)
         parts.append(_line("mark-line", at, _TOP - 6, at, _BOTTOM))
-        parts.append(_text(f"threshold {threshold:.4g}", kind, place, _TOP + 4))
+        y = _TOP + 4 if top > 1 else _BOTTOM - 6
+        parts.append(_text(f"threshold {threshold:.4g}", kind, place, y))
     return parts
 
 

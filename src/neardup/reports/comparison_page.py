@@ -17,7 +17,6 @@ from neardup.runs.progress import counted
 # Colours of passages in turn, as the style sheet has them.
 _N_COLOURS = 12
 
-
 Range = tuple[int, int]
 Ranges = tuple[Range, ...]
 

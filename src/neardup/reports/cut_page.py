@@ -232,12 +232,8 @@ def _files_section(cut: CutTable) -> Section:
     description = f"{share} of the removed characters come from {largest}."
     counts = totals[order].tolist(), np.bincount(files)[order].tolist()
     rows = list(zip([names[k] for k in order.tolist()], *counts, strict=True))
-    chart = bars_by_file(
-        "Characters removed by file",
-        description,
-        {"characters": "gone"},
-        [(name, (n,)) for name, n, _ in rows],
-    )
+    bars = [(name, (n,)) for name, n, _ in rows]
+    chart = bars_by_file("Characters removed by file", description, {"characters": "gone"}, bars)
     listed = [(shortened(name), n, n_spans) for name, n, n_spans in rows]
     table = Table("Files, the largest loss first", ("file", "characters", "spans"), listed)
     return Section("files", "By file", charts=[chart], tables=[table])

@@ -141,8 +141,8 @@ def dedup_report(
         Section(
             "clusters",
             "Clusters",
-            f"{counted(n_clusters, 'cluster')} of two or more documents; the other "
-            f"{len(sizes) - n_clusters:,} documents have no duplicate.",
+            f"{counted(n_clusters, 'cluster')} of two or more documents, and "
+            f"{counted(len(sizes) - n_clusters, 'document')} without a duplicate.",
             tables=[_list_clusters(removed, n_clusters, openings)] if n_removed else [],
         ),
         Section(

@@ -84,16 +84,22 @@ class Table:
 
     def written(self, cell: Cell, column: int) -> str:
         """Write a cell as the script does."""
-        if cell is None:
-            return ""
-        if isinstance(cell, str):
-            return cell
+        if cell is None or isinstance(cell, str):
+            return cell or ""
         return f"{cell:.4f}" if self.kinds[column] == "share" else f"{cell:,}"
 
     def data(self) -> dict[str, Any]:
-        """Return the rows for the script."""
-        rows = [[round(c, 4) if isinstance(c, float) else c for c in row] for row in self.rows]
+        """Return the rows for the script; a text that is as in the row above is True."""
+        above = [[None] * len(self.head), *self.rows]
+        pairs = (zip(*each, strict=True) for each in zip(self.rows, above, strict=False))
+        rows = [[_compact(*cells) for cells in pair] for pair in pairs]
         return {"kinds": self.kinds, "rows": rows, "first": _FIRST_ROWS}
+
+
+def _compact(cell: Cell, above: Cell) -> Cell:
+    if isinstance(cell, float):
+        return round(cell, 4)
+    return True if isinstance(cell, str) and cell == above != "" else cell
 
 
 def _kind_of(column: Sequence[Cell]) -> str:

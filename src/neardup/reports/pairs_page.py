@@ -196,10 +196,7 @@ def pairs_report(
         options_section(summary, _OPTIONS),
     ]
     step = "If the least similar examples are wrong, raise `--threshold`; if right, lower it."
-    if lacks:
-        step = advice
-    elif not n:
-        step = "A lower `--threshold` finds more."
+    step = advice if lacks else step if n else "A lower `--threshold` finds more."
     return Report("pairs", headline, _sentences(pairs), facts, sections, next_step=step)
 
 

@@ -131,7 +131,7 @@ def test_table__rows_as_the_script_writes_them():
     assert "12 of 30" in html
     assert "Show all 30" in html
     data = json.loads(re.search(r'id="one-1-rows">(.*?)</script>', html)[1])
-    assert data["rows"] == [["plain", 3, 0.5, None]] * 30
+    assert data["rows"] == [["plain", 3, 0.5, None], *[[True, 3, 0.5, None]] * 29]
 
 
 def test_report__sections_without_content_are_left_out():

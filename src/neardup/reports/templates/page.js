@@ -29,6 +29,7 @@
     const source = document.getElementById(`${box.id}-rows`);
     if (source === null) return;
     const { kinds, rows, first } = JSON.parse(source.textContent);
+    rows.forEach((row, i) => row.forEach((cell, k) => { if (cell === true) row[k] = rows[i - 1][k]; }));
     const region = box.querySelector(".scrolled"), body = region.querySelector("tbody");
     const count = box.querySelector("[role=status]"), all = box.querySelector(".about button");
     const input = box.querySelector("input"), heads = [...region.querySelectorAll("th")];
@@ -109,6 +110,7 @@
     });
     input.closest("[hidden]").hidden = false;
     look();
+    box.rows = rows;
     box.refresh = (index, row) => {
       rows[index] = row;
       body.querySelector(`[data-index="${index}"]`)?.replaceWith(line(index));

@@ -10,7 +10,6 @@
   const note = byId("note"), listing = document.querySelector("#pairs .listing");
   const verdicts = [...document.querySelectorAll("[data-verdict]")];
   const labels = pairs.map(() => 0), notes = pairs.map(() => "");
-  const rows = JSON.parse(byId(`${listing.id}-rows`).textContent).rows;
   const past = [];
   let at = 0;
 
@@ -86,8 +85,7 @@
   function mark(index, label) {
     labels[index] = label;
     remember();
-    rows[index] = [WORDS[label], ...rows[index].slice(1)];
-    listing.refresh(index, rows[index]);
+    listing.refresh(index, [WORDS[label], ...listing.rows[index].slice(1)]);
   }
 
   function judge(label) {
