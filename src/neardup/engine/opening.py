@@ -141,11 +141,9 @@ def are_short(sources: Sequence[Source]) -> bool:
 
 def memory_budget(memory: int | str | None) -> int:
     """Return job bytes, 60 % of free memory for None."""
-    return (
-        default_memory_bytes()
-        if memory is None
-        else int(WorkspaceOptions.known["memory"].checked(memory))
-    )
+    if memory is None:
+        return default_memory_bytes()
+    return int(WorkspaceOptions.known["memory"].checked(memory))
 
 
 def key_of(

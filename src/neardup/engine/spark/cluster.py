@@ -521,11 +521,9 @@ def _task_bytes(context: Any) -> int:
     """Return the memory of one task outside of Java."""
     configuration = context.getConf()
     is_local = context.master.startswith("local") and "cluster" not in context.master
-    cores = (
-        context.defaultParallelism
-        if is_local
-        else int(configuration.get("spark.executor.cores", "1"))
-    )
+    cores: int = context.defaultParallelism
+    if not is_local:
+        cores = int(configuration.get("spark.executor.cores", "1"))
     own = configuration.get("spark.executor.pyspark.memory")
     if own:
         return _bytes_of(own) // cores

@@ -180,14 +180,9 @@ class SparkEngine(Engine):
             _PARTITIONS_A_SLOT * self.cluster.slots, -(-n_bytes * _ROOM // self.cluster.task_bytes)
         )
         sent = _SentRows(self.cluster, tasks, route, n_partitions)
-        return _SparkRead(
-            tasks.catalogues,
-            collections[0][1],
-            _SparkRows(n_rows, sent, self.runner),
-            SignedBatches(0, tasks.batches),
-            self.cluster,
-            tasks,
-        )
+        rows, signed = _SparkRows(n_rows, sent, self.runner), SignedBatches(0, tasks.batches)
+        plan = collections[0][1]
+        return _SparkRead(tasks.catalogues, plan, rows, signed, self.cluster, tasks)
 
     @property
     def limits(self) -> WorkLimits:

@@ -201,13 +201,8 @@ def _find_similar(engine: Engine, read: Read, tokens: TokenLists, plan: CutJobPl
     with workspace.temporary_folder() as folder:
         # No later run resumes from the files of a lookup.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
-        look_up = LookUp(
-            plan.scheme,
-            plan.alignment.windows,
-            engine.runner,
-            Workspace(workspace.memory, work),
-            folder,
-        )
+        own = Workspace(workspace.memory, work)
+        look_up = LookUp(plan.scheme, plan.alignment.windows, engine.runner, own, folder)
         n_others, least = len(read.catalogues[0]), plan.options.min_documents
         order = _order_of(read, plan)
         return cut_similar(tokens, order, n_others, plan.alignment, least, look_up)

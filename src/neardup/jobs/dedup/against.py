@@ -216,14 +216,10 @@ def add_to_index(
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
     batch, rows = found.signed, np.flatnonzero(found.select)
-    filters = filters_of(batch)
-    signed = Queries(
-        numbers_of(batch, "n_tokens")[rows],
-        digests_of(batch).values[rows],
-        keys_of(batch, scheme.banding.bands, rows),
-        None if filters is None else take_filters(filters, rows),
-        None,
-    )
+    n_tokens, digests = numbers_of(batch, "n_tokens")[rows], digests_of(batch).values[rows]
+    keys, filters = keys_of(batch, scheme.banding.bands, rows), filters_of(batch)
+    own_filters = None if filters is None else take_filters(filters, rows)
+    signed = Queries(n_tokens, digests, keys, own_filters, None)
     return read_selected(found.source, found.block, columns, scheme, found.select, signed)
 
 

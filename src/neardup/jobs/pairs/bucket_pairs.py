@@ -181,15 +181,15 @@ def _join_partition(
     sides = sides_of(of_contents[part.places], part.n_left, len(firsts))
 
     def join(records: Int64s) -> tuple[ScoredPairs, int]:
+        if room is None:
+            # The only block has all sets.
+            own_buckets, own_sets = buckets, sets.take(firsts)
+        else:
+            own_buckets = Buckets(buckets.numbers.take(records, axis=1), buckets.sizes)
+            own_sets = read_sets(firsts[records])
+        own_sides, limit = None if sides is None else sides[records], plan.options.limit
         pairs, counts = join_buckets(
-            buckets
-            if room is None
-            else Buckets(buckets.numbers.take(records, axis=1), buckets.sizes),
-            sets.take(firsts) if room is None else read_sets(firsts[records]),
-            measure,
-            sides=None if sides is None else sides[records],
-            limit=plan.options.limit,
-            runner=runner,
+            own_buckets, own_sets, measure, sides=own_sides, limit=limit, runner=runner
         )
         left, right = records[pairs.left], records[pairs.right]
         return ScoredPairs(left, right, pairs.scores), counts.verified

@@ -444,10 +444,11 @@ def classes_of(extents: Int64s) -> Int64s:
 
 def sizes_of(rows: pa.RecordBatch) -> Int64s:
     """Return the number of elements of each document."""
-    has_sizes = "size" in rows.schema.names
-    sizes: Int64s = (
-        rows["size"].to_numpy() if has_sizes else np.diff(rows.column("values").offsets.to_numpy())
-    )
+    sizes: Int64s
+    if "size" in rows.schema.names:
+        sizes = rows["size"].to_numpy()
+    else:
+        sizes = np.diff(rows.column("values").offsets.to_numpy())
     return sizes
 
 

@@ -263,13 +263,8 @@ class PairJob:
             view, folder = self.index.view(runner), self.index.folder
             return key_with_index("pairs", self.options, view, folder, inputs=self.left)
         assert self.plan is not None
-        return key_of(
-            "pairs",
-            self.options,
-            self.plan.reading.shingles.describe(),
-            inputs=self.left,
-            against=self.right or [],
-        )
+        scheme, right = self.plan.reading.shingles.describe(), self.right or []
+        return key_of("pairs", self.options, scheme, inputs=self.left, against=right)
 
     def run(self, engine: Engine) -> PairResult:
         """Find the pairs of the collections."""
