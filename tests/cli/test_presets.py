@@ -81,3 +81,15 @@ def test_index_of_documents__has_its_own(run, texts):
         assert outcome.err.startswith("error: --preset has no effect with an index")
     outcome = run("search", "idx", "a.jsonl", "--preset", "ocr", "-o", "out.csv")
     assert outcome.err.startswith("error: --preset has no effect on an index of documents")
+
+
+def test_dedup_add__preset_of_the_first_addition(run, texts):
+    add = ("a.jsonl", "--against", "idx", "--add", "--overwrite", "-o", "out")
+    first = told(run, "dedup", *add, "--preset", "ocr")
+    assert (first["threshold"], first["preset"]["name"]) == (0.35, "ocr")
+    again = told(run, "dedup", *add, "--preset", "ocr")
+    assert (again["documents_known"], again["preset"]) == (2, first["preset"])
+    assert told(run, "dedup", *add)["documents_known"] == 2
+    outcome = run("dedup", *add, "--preset", "titles")
+    assert outcome.code == 1
+    assert outcome.err.startswith("error: the index was made with ")

@@ -95,7 +95,8 @@ class DedupJob:
         self.options, self.index, self._resolve = options, index, resolve
         self._data, self._against = data, against
         has_other, has_index = against is not None, index is not None
-        if has_index:
+        # The first of several additions has created the index with this preset.
+        if has_index and not options.add:
             options.check_no_preset()
         self.plan = None if has_index else plan_deduplication(options, has_other=has_other)
         needs_whole = {
