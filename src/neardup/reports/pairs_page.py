@@ -128,7 +128,7 @@ def read_pairs(
         )
         raise InvalidInputError(message, path=name)
     names = next(names for names in _IDS if set(names) <= set(columns))
-    score = next((name for name in _SCORES if name in columns), None)
+    score = next((name for name in _SCORES if name in columns and "low" not in columns), None)
     wanted = ["similarity", *names, *([] if score is None else [score])]
     # Ids are numbers as soon as they are read, for they take most of the memory.
     parts: tuple[list[pa.Array], ...] = ([], [])
@@ -267,8 +267,9 @@ def _sentences(pairs: PairTable) -> list[str]:
         bounds = pairs.rows.to_table("low", "high")
         low, high = (bounds[name].cast(pa.float64()).to_numpy() for name in ("low", "high"))
         median = np.nanmedian(high - low) / 2
+        estimated = "Distances" if "distance" in pairs.rows.schema.names else "Similarities"
         found.append(
-            f"Similarities are estimates: by their 95 % intervals half of them are within "
+            f"{estimated} are estimates: by their 95 % intervals half of them are within "
             f"{median:.3f} of the true value."
         )
     if n_unknown := len(pairs.rows) - len(pairs):

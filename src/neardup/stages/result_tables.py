@@ -140,8 +140,10 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
         values = table[column]
         if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
             values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
+        # An estimated distance has bounds, and decimals.
+        is_whole = column in _WHOLE and not (column == "distance" and "low" in table.column_names)
         try:
-            values = values.cast(pa.int64() if column in _WHOLE else pa.float64())
+            values = values.cast(pa.int64() if is_whole else pa.float64())
         except pa.ArrowException:
             message = f"column {column!r} holds values that are no numbers"
             raise InvalidInputError(message, path=name) from None

@@ -94,3 +94,13 @@ def test_report__of_estimates(kind):
     text = text_of(page_of(result))
     assert "among 4 and 5 documents" in text
     assert ("Similarities are estimates" in text) == (kind != "edit")
+
+
+def test_report__of_estimated_distances():
+    words = [f"word{number}" for number in range(60)]
+    texts = [" ".join(words), " ".join([*words[:30], "other", *words[31:]])]
+    result = neardup.estimate(neardup.sketch(texts, kind="edit", compression=2))
+    assert result.pairs["distance"][0].as_py() % 1
+    text = text_of(page_of(result))
+    assert "1 estimated pair " in text
+    assert "Distances are estimates" in text
