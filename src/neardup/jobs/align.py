@@ -417,9 +417,9 @@ class AlignJob:
         is_one = new is not None and new.is_input
         with open_other(engine, other) as (shared, skipped), engine.stage("align") as note:
             index = shared.opened
-            sizes, most = index.document_sizes(), options.max_documents
+            n_documents, most = len(index.document_sizes()), options.max_documents
             if isinstance(most, str):
-                most = max(int(percent_of(most) * len(sizes)), 2)
+                most = max(int(percent_of(most) * n_documents), 2)
             plan = replace(plan_alignment(options, index.scheme), max_documents=most)
             find, least = partial(_find_windows, plan, options, is_one), plan.min_tokens
             found = query_passages(engine, "align", shared, sources, read, find, options, least)
@@ -427,8 +427,8 @@ class AlignJob:
             # A collection that is read twice lists each bad row once.
             counts.skipped = [*(() if is_one else skipped), *counts.skipped]
             note(documents=counts.n_queries, windows=found.windows.windows, passages=len(table))
-            numbers = found.pairs[:, 0] * len(sizes) + found.pairs[:, 1]
-            summary = _summarise(plan, index.scheme, sizes, found, numbers, is_one=is_one)
+            pairs = found.pairs[:, 0] * n_documents + found.pairs[:, 1]
+            summary = _summarise(index, plan, found, pairs, is_one=is_one)
             summary["seconds"] = round(time.perf_counter() - start, 3)
         summary["gap"] = usual_of(options).gap
         summary["hints"] = hints
@@ -441,7 +441,7 @@ class AlignJob:
             summary["marked_places"] = count_marked(table)
         document_pairs = None
         if options.summary is not None:
-            document_pairs = pair_table(table, numbers, found.extents)
+            document_pairs = pair_table(table, pairs, found.extents)
         return PassageResult(table, summary, document_pairs)
 
     def _prepare(
@@ -478,16 +478,10 @@ class AlignJob:
 
 
 def _summarise(
-    plan: AlignmentPlan,
-    scheme: PassageScheme,
-    sizes: Int64s,
-    found: FoundForQueries,
-    numbers: Int64s,
-    *,
-    is_one: bool,
+    index: OpenPassages, plan: AlignmentPlan, found: FoundForQueries, pairs: Int64s, *, is_one: bool
 ) -> dict[str, Any]:
-    """Count documents and passages, given indexed documents' sizes, and numbers of pairs."""
-    counts = found.counts
+    """Count documents and passages, given the pair of documents of each passage as a number."""
+    counts, scheme, sizes = found.counts, index.scheme, index.document_sizes()
     n_sides = 1 if is_one else 2
     n_short = int(((sizes > 0) & (sizes < plan.min_tokens)).sum())
     return {
@@ -499,7 +493,7 @@ def _summarise(
         "ignored_tokens": found.n_ignored,
         "aligned_documents": len(np.unique(found.pairs if is_one else found.pairs[:, 0])),
         "passages": len(found.table),
-        "document_pairs": len(np.unique(numbers)),
+        "document_pairs": len(np.unique(pairs)),
         "max_documents": plan.max_documents,
         **vars(found.windows),
         "window_tokens": scheme.count_tokens(plan.length),

@@ -19,7 +19,7 @@ from neardup.kernels.text import shingle_kernels
 from neardup.options.choices import OutputFormat
 from neardup.outputs.output_tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import SLICE_BYTES, ReadingPlan
+from neardup.reading.sign import SLICE_BYTES, ReadingPlan, numbers_of
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
@@ -84,6 +84,11 @@ def assign_firsts(
 def part_of(values: Uint64s, n_parts: int) -> Uint64s:
     """Return each value's part among equal ranges of 64-bit numbers."""
     return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
+
+
+def route_by_hash(name: str, rows: pa.RecordBatch, n_partitions: int) -> Int64s:
+    """Return the partition of each row, by its column of hashes."""
+    return part_of(numbers_of(rows, name), n_partitions).astype(np.int64)
 
 
 R = TypeVar("R")

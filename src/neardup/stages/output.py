@@ -257,9 +257,8 @@ class ResultOutcome(Outcome):
         """Return the texts of documents, on either side."""
         is_wanted = np.zeros(len(self.documents), np.bool_)
         is_wanted[self.documents.find(file, np.asarray(rows, np.int64))] = True
-        is_document = self._own.is_document
-        wanted = is_document.copy()
-        wanted[is_document] = is_wanted
+        wanted = self._own.is_document
+        wanted[np.flatnonzero(wanted)] = is_wanted
         columns = self._own.columns.only_text()
         return [
             text

@@ -298,10 +298,8 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
         return
     tasks = cut_tasks([[with_filter(source, None) for source, _ in filtered]], cluster.slots)
     counting = partial(in_tasks, partial(_count_filtered, filtered[0][1].condition))
-    counts = np.zeros(len(filtered), np.int64)
-    for number, n in cluster.results(
-        counting, cluster.lay_out(list(enumerate(tasks))), keep=("where",)
-    ):
+    counts, rows = np.zeros(len(filtered), np.int64), cluster.lay_out(list(enumerate(tasks)))
+    for number, n in cluster.results(counting, rows, keep=("where",)):
         counts[number] += n
     for (_, row_filter), n in zip(filtered, counts.tolist(), strict=True):
         row_filter.n_others = n
@@ -395,15 +393,13 @@ def write_on_executors(
         apply, gather = change.apply, change.gather
         rows = rows.union(send(change, np.array([jobs[0].start for jobs in tasks], np.int64)))
     changing = partial(_gathered, apply, gather, cluster.task_bytes)
-    if isinstance(folder, RemoteDestination):
-        write = partial(_write, folder, output_format, changing)
-        cluster.run(cluster.apply(write, rows, lasts=True))
-        return
-    local = Path(str(folder)).absolute()
-    (local / _ATTEMPTS).mkdir()
-    write = partial(_write, local, output_format, changing)
+    target = folder if isinstance(folder, RemoteDestination) else Path(str(folder)).absolute()
+    if isinstance(target, Path):
+        (target / _ATTEMPTS).mkdir()
+    write = partial(_write, target, output_format, changing)
     cluster.run(cluster.apply(write, rows, lasts=True))
-    shutil.rmtree(local / _ATTEMPTS)
+    if isinstance(target, Path):
+        shutil.rmtree(target / _ATTEMPTS)
 
 
 @contextmanager

@@ -364,12 +364,8 @@ class _SparkRead(Read):
         read, cluster = self.tasks, self.cluster
         are_wanted: Bools = np.zeros(self.n_documents, np.bool_)
         are_wanted[self.n_documents - len(wanted) :] = wanted
-        tasks = [
-            (number, task, np.packbits(are_wanted[start:stop]))
-            for number, (task, (start, stop)) in enumerate(
-                zip(read.tasks, read.ranges, strict=True)
-            )
-        ]
+        packed = [np.packbits(are_wanted[start:stop]) for start, stop in read.ranges]
+        tasks = list(zip(range(len(packed)), read.tasks, packed, strict=True))
         return cluster.results(partial(revisit, function), cluster.attach(tasks, read.rows))
 
 

@@ -20,7 +20,7 @@ from neardup.passages.cutting import cut_similar
 from neardup.passages.passage_lookup import LookUp
 from neardup.passages.passage_matches import character_spans
 from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
-from neardup.reading.passes import part_of, text_has_changed
+from neardup.reading.passes import part_of, route_by_hash, text_has_changed
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, numbers_of
 from neardup.runs.exchange import GrowingArray
 from neardup.runs.work import WorkFolder, Workspace
@@ -47,7 +47,7 @@ def cut_passages(
     if plan.alignment is None:
         with engine.stage("read") as note:
             list_samples = partial(_list_samples, plan.min_tokens)
-            read = engine.read(collections, list_samples, "samples", _sample_partitions)
+            read = engine.read(collections, list_samples, "samples", partial(route_by_hash, _HASH))
             note(documents=len(read.catalogues[1]), samples=read.rows.n_rows)
         with engine.stage("cut") as note:
             found = _find_equal(engine, read, plan)
@@ -84,10 +84,6 @@ def _list_samples(min_tokens: int, block: RowBlock, reading: ReadingPlan) -> Lis
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     rows = pa.RecordBatch.from_pydict({_HASH: hashes, DOCUMENT: documents})
     return ListedBlock.of(block, parsed, n_tokens, reading, rows)
-
-
-def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
-    return part_of(numbers_of(samples, _HASH), n_partitions).astype(np.int64)
 
 
 def _find_equal(engine: Engine, read: Read, plan: CutJobPlan) -> CutSpans:

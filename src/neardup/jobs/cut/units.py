@@ -22,7 +22,7 @@ from neardup.jobs.cut.spans import FoundSpans, Repeated, change_of, count_docume
 from neardup.kernels.text import tokens
 from neardup.options.choices import CutUnit
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import ContentTable, part_of
+from neardup.reading.passes import ContentTable, part_of, route_by_hash
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_in_parts, numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import Workspace
@@ -119,10 +119,6 @@ def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) ->
     is_pair = (at == _RETURN) & (next_at == _NEWLINE)
     found: Int64s = (is_whole & np.isin(at, (_NEWLINE, _RETURN))) * (1 + is_pair.astype(np.int64))
     return found
-
-
-def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
-    return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
 
 
 # Share of the memory for removed rows that wait to be written, and the ratio of a partition's
@@ -319,7 +315,8 @@ def cut_units(
     """Find the equal paragraphs, lines or sentences to remove."""
     with engine.stage("read") as note:
         collections = plan.collections(sources, against)
-        read = engine.read(collections, partial(_list_units, plan), "units", _partitions_of)
+        list_units, route = partial(_list_units, plan), partial(route_by_hash, _DIGESTS[1])
+        read = engine.read(collections, list_units, "units", route)
         other, own = read.catalogues
         note(documents=len(own), units=read.rows.n_rows)
     with engine.stage("cut") as note:
