@@ -249,9 +249,9 @@ class Partitions:
         ``are_wanted`` is a mask of positions; None wants all.
         """
         places: Int64s = np.full(n_documents, -1, np.int64)
-        wanted = (
-            np.arange(len(self.documents)) if are_wanted is None else np.flatnonzero(are_wanted)
-        )
+        wanted = np.arange(len(self.documents))
+        if are_wanted is not None:
+            wanted = wanted[are_wanted]
         places[self.documents[wanted]] = wanted
         return places
 

@@ -425,20 +425,20 @@ def choose_by_buckets(
 
     with engine.stage("sieve") as note:
         components: Int64s = np.full(len(partitions.documents), -1, np.int64)
-        for live in candidates.work("sieve", partial(_sieve_partition, plan), sieved_in):
-            components[live["places"]] = live["components"]
-        is_live = components >= 0
-        note(candidates=int(is_live.sum()))
+        for remaining in candidates.work("sieve", partial(_sieve_partition, plan), sieved_in):
+            components[remaining["places"]] = remaining["components"]
+        is_remaining = components >= 0
+        note(candidates=int(is_remaining.sum()))
     with engine.stage("compare"):
-        candidates = candidates.with_sets(is_live)
+        candidates = candidates.with_sets(is_remaining)
 
     n_tokens = contents.n_tokens_of(partitions.documents)
 
-    def live_in(number: int) -> _Live:
+    def remaining_in(number: int) -> _Remaining:
         within = partitions.places(number)
-        places = np.flatnonzero(is_live[within]) + within.start
+        places = np.flatnonzero(is_remaining[within]) + within.start
         documents, removals = partitions.documents[places], contents.index_removals
-        return _Live(
+        return _Remaining(
             within.start,
             places,
             documents,
@@ -451,7 +451,8 @@ def choose_by_buckets(
     with engine.stage("choose") as note:
         # Maximum elements of a partition in memory.
         capacity = None if room is None else room // (16 if plan.reading.weighted else 8)
-        parts = candidates.work("choose", partial(_choose_in_partition, plan, capacity), live_in)
+        choose = partial(_choose_in_partition, plan, capacity)
+        parts = candidates.work("choose", choose, remaining_in)
         removals = Removals.joined([Removals.from_arrays(part) for part in parts])
         note(compared=removals.n_compared, similar=removals.n_verified)
     return removals
@@ -470,12 +471,12 @@ def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str,
         with_fixed=plan.joins_components,
         either_way=plan.joins_components,
     )
-    live = np.flatnonzero(np.bincount(firsts, minlength=len(firsts))[firsts] > 1)
-    return {"places": live + start, "components": firsts[live] + start}
+    remaining = np.flatnonzero(np.bincount(firsts, minlength=len(firsts))[firsts] > 1)
+    return {"places": remaining + start, "components": firsts[remaining] + start}
 
 
-class _Live(NamedTuple):
-    """Candidate contents of a partition, in keep order.
+class _Remaining(NamedTuple):
+    """Candidate contents of a partition that passed the sieve, in keep order.
 
     Each has its position in ``places``, counted from the partition's ``start``. The first
     ``n_fixed`` stay in any case, and contents with one of the ``index_keepers`` are removed.
@@ -493,23 +494,24 @@ class _Live(NamedTuple):
 def _choose_in_partition(
     plan: DedupPlan, capacity: int | None, partition: DocumentPartition
 ) -> dict[str, AnyArray]:
-    live: _Live = partition.facts
-    if not len(live.documents):
+    remaining: _Remaining = partition.facts
+    if not len(remaining.documents):
         return Removals.joined([]).as_arrays()
     keys, _ = candidates_in(partition, plan.banding.bands)
 
     def read_some(numbers: Int64s) -> ShingleSets | WeightedSets:
-        return partition.read_sets(live.places[numbers], live.n_tokens[numbers])
+        return partition.read_sets(remaining.places[numbers], remaining.n_tokens[numbers])
 
     candidates = CandidateSets(
-        list_full_keys(keys[live.places - live.start], live.components),
-        live.n_tokens,
+        list_full_keys(keys[remaining.places - remaining.start], remaining.components),
+        remaining.n_tokens,
         read_some,
-        live.n_fixed,
+        remaining.n_fixed,
         capacity,
         are_in_memory=partition.has_sets,
     )
-    return _choose(candidates, plan, live.index_keepers).renumbered(live.documents).as_arrays()
+    removals = _choose(candidates, plan, remaining.index_keepers)
+    return removals.renumbered(remaining.documents).as_arrays()
 
 
 def choose_exactly(contents: DedupContents, plan: DedupPlan, runner: Runner) -> Removals:

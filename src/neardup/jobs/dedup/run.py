@@ -307,32 +307,33 @@ def _conclude(
 ) -> DeduplicationResult:
     contents, index, plan = decided.contents, reference.index, decided.plan
     assignment = assign(contents, decided.removals)
-    other, names = contents.other, None
+    # Documents before the own ones: of the other collection, or keepers in the index.
+    before, names = contents.other, None
     of_index: dict[str, Any] = {}
     if index is not None and contents.index_removals is not None:
         from neardup.jobs.dedup.against import DENIED, SIDES, add_to_index, keeper_sides
 
         ids = index.ids_gone_for(contents.index_removals.index_documents)
-        other = other.after_index_documents(ids)
+        before = before.after_index_documents(ids)
         sides = keeper_sides(index, contents, assignment)
         if reference.new is not None:
             with engine.stage("add") as note:
                 assignment, of_index = add_to_index(
-                    engine, read, reference.new, other, assignment, sides
+                    engine, read, reference.new, before, assignment, sides
                 )
                 note(documents=of_index["documents_added"])
         of_index["documents_denied"] = int((sides == DENIED).sum())
         names = pa.DictionaryArray.from_arrays(sides, SIDES)
-    summary = _summarise(engine, decided, other, assignment, index) | of_index
+    summary = _summarise(engine, decided, before, assignment, index) | of_index
     return DeduplicationResult(
-        contents.own, other, assignment, summary, shares_ids=plan.options.add, sides=names
+        contents.own, before, assignment, summary, shares_ids=plan.options.add, sides=names
     )
 
 
 def _summarise(
     engine: Engine,
     decided: _Decided,
-    others: Catalogue,
+    before: Catalogue,
     assignment: Assignment,
     index: OpenDocuments | None,
 ) -> dict[str, Any]:
@@ -384,7 +385,7 @@ def _summarise(
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.describe()
     # Index documents have only ids, and belong to no file.
-    summary["by_file"] = count_by_file(own, others, assignment)
+    summary["by_file"] = count_by_file(own, before, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
     complete_summary(summary, engine.runner)
