@@ -57,6 +57,15 @@ def test_review__refuses(run, here, command, why):
     assert not (here / "page.html").exists()
 
 
+@pytest.mark.parametrize("command", ["report", "review"])
+def test_review__of_other_documents(run, here, command):
+    swapped = ("pairs.parquet", "ours.csv", "--against", "ours.csv", "-o", "page.html")
+    outcome = run(command, *swapped, "--text-column", "title")
+    assert outcome.code == 1
+    assert "the table names documents that --against does not have, such as " in outcome.err
+    assert not (here / "page.html").exists()
+
+
 def test_review__as_the_page_says(run, here):
     """The commands of the page of docs."""
     judging = section("docs/records.md", "Judge pairs, and label them")

@@ -201,6 +201,8 @@ def _report_of_pairs(
     other = own
     if pairs.is_two_sided:
         other = {} if against is None else against.texts(ids_b, runner)
+    _check_known("INPUT", data, ids_a, own)
+    _check_known(option_name("against"), against, ids_b, other)
 
     def find(side: str, identifier: str) -> Document | None:
         found = (own if side == "a" else other).get(identifier)
@@ -232,6 +234,14 @@ def _report_of_passages(
     _check_places(passages, texts)
     advice = _ADVICE.format("TABLE") if passages.is_one else _ADVICE_OF_TWO
     return passage_report(passages, texts, advice)
+
+
+def _check_known(
+    where: str, collection: ReadCollection | None, ids: set[str], known: Mapping[str, object]
+) -> None:
+    """Raise InvalidInputError if a collection has none of a table's ids."""
+    if collection is not None and ids and ids.isdisjoint(known):
+        raise _missing(where, min(ids))
 
 
 def _missing(where: str, name: str) -> InvalidInputError:
@@ -420,6 +430,8 @@ def _read_fields(
             }
             for key, row in against.rows(ids_b, asked, runner).items()
         }
+    _check_known("INPUT", data, ids_a, known_a)
+    _check_known(option_name("against"), against, ids_b, known_b)
     rows = [*known_a.values(), *known_b.values()]
     there = dict.fromkeys(name for row in rows for name in row)
     # Texts come first; ids are displayed anyway.

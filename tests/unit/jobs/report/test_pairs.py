@@ -101,6 +101,6 @@ def test_report__of_estimated_distances():
     texts = [" ".join(words), " ".join([*words[:30], "other", *words[31:]])]
     result = neardup.estimate(neardup.sketch(texts, kind="edit", compression=2))
     assert result.pairs["distance"][0].as_py() % 1
-    text = text_of(page_of(result))
+    text = text_of(page_of(result, None))
     assert "1 estimated pair " in text
     assert "Distances are estimates" in text
