@@ -444,13 +444,8 @@ class AlignJob:
             document_pairs = pair_table(table, pairs, found.extents)
         return PassageResult(table, summary, document_pairs)
 
-    def _prepare(
-        self, engine: Engine
-    ) -> tuple[AlignOptions, Other, DocumentReading, list[dict[str, str]]]:
-        """Check all options, and return them with both sides of the search, and hints.
-
-        Only templates are read as a whole.
-        """
+    def _prepare(self, engine: Engine) -> tuple[AlignOptions, Other, DocumentReading, list[Any]]:
+        """Check all options, and return them with both sides of the search, and hints."""
         options, other = self.options, self.other
         if isinstance(other, NewDocuments) and other.is_input:
             keep_extracted(engine.workspace, self.sources)

@@ -145,7 +145,7 @@ def make_report(
                 )
                 raise InvalidInputError(message, path=name)
             rows, summary = open_table(result, runner)
-        _keep_apart(rows, own, other)
+        _rename_files(rows, own, other)
         if kind_of_table(rows.schema.names, name) == "passages":
             passages = read_passages(rows, summary, has_other=against is not None)
             return _report_of_passages(passages, data, against, runner)
@@ -163,7 +163,7 @@ def _collections(
     return data, ReadCollection(other, other_columns_of(options), options.skip_bad)
 
 
-def _keep_apart(
+def _rename_files(
     rows: TableRows, own: Sequence[Source] | None, other: Sequence[Source] | None
 ) -> None:
     if own is not None and other is not None:
@@ -373,16 +373,14 @@ def make_review(
     if kind_of_table(rows.schema.names, name) == "passages":
         message = "the table has passages, which are not judged; review takes pairs"
         raise InvalidInputError(message, path=name)
-    _keep_apart(rows, own, other)
+    _rename_files(rows, own, other)
     pairs = read_pairs(rows, summary, True if other is not None else None, name)
     chosen = pairs.least_similar(options.limit)
     fields, documents = _read_fields(pairs, chosen, own, other, options, runner)
-    command = "neardup review PAIRS INPUT -o PAGE.html"
-    if pairs.is_two_sided:
-        command = "neardup review PAIRS INPUT --against OTHER -o PAGE.html"
+    against = " --against OTHER" if pairs.is_two_sided else ""
     advice = (
         "To see all fields, name the documents as when the pairs were found, with the same column "
-        f"of ids: `{command}`."
+        f"of ids: `neardup review PAIRS INPUT{against} -o PAGE.html`."
     )
     return review_report(pairs, chosen, fields, documents, advice)
 
@@ -413,32 +411,32 @@ def _read_fields(
             _check_columns([each.columns.id], each.sources, option_name(each.columns.id_option))
     # The texts of both sides are one field, whatever the names of their columns.
     columns, columns_b = columns_of(options), other_columns_of(options)
-    called = dict(zip(columns.texts, columns_b.texts, strict=False))
-    renamed = {name_b: name for name, name_b in called.items()}
+    name_in_b = dict(zip(columns.texts, columns_b.texts, strict=False))
+    name_in_a = {b: a for a, b in name_in_b.items()}
     if names is not None:
-        names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
-    known_a = {} if data is None else data.rows(ids_a, names, runner)
-    known_b = {} if pairs.is_two_sided else known_a
+        names = tuple(dict.fromkeys(name_in_a.get(name, name) for name in names))
+    rows_a = {} if data is None else data.rows(ids_a, names, runner)
+    rows_b = {} if pairs.is_two_sided else rows_a
     if pairs.is_two_sided and against is not None:
-        asked = None if names is None else [called.get(name, name) for name in names]
+        names_b = None if names is None else [name_in_b.get(name, name) for name in names]
         # A column with the new name of another one does not match the other side's.
-        known_b = {
+        rows_b = {
             key: {
-                renamed.get(name, name): value
+                name_in_a.get(name, name): value
                 for name, value in row.items()
-                if name in renamed or name not in called
+                if name in name_in_a or name not in name_in_b
             }
-            for key, row in against.rows(ids_b, asked, runner).items()
+            for key, row in against.rows(ids_b, names_b, runner).items()
         }
-    _check_known("INPUT", data, ids_a, known_a)
-    _check_known(option_name("against"), against, ids_b, known_b)
-    rows = [*known_a.values(), *known_b.values()]
+    _check_known("INPUT", data, ids_a, rows_a)
+    _check_known(option_name("against"), against, ids_b, rows_b)
+    rows = [*rows_a.values(), *rows_b.values()]
     there = dict.fromkeys(name for row in rows for name in row)
     # Texts come first; ids are displayed anyway.
     ordered = [*(name for name in columns.texts if name in there), *there]
     ids = {columns.id or "id", columns_b.id or "id"}
     shown = names or [name for name in dict.fromkeys(ordered) if name not in ids]
-    return shown, (known_a, known_b)
+    return shown, (rows_a, rows_b)
 
 
 def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
