@@ -167,7 +167,7 @@ def test_errors(run, guides, arguments, error):
 @pytest.mark.parametrize("option", ["--blocking city", "--one-to-one", "--columns city"])
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
-    keep = ("--columns", "city", "--columns", "name")
+    keep = ("--columns", "city,name")
     assert run("index", "build", "idx", "b.csv", "--kind", "documents", *OPTIONS, *keep).code == 0
     outcome = run(
         "pairs", "a.csv", "--against", "idx", *OPTIONS, *option.split(), "-o", "p.csv", "--json"

@@ -36,7 +36,7 @@ def test_review__writes_a_page(run, here):
     again = run(*command, "--overwrite", "--json")
     facts = {"headline": "2 pairs to judge", "page": "page.html"}
     assert json.loads(again.out) == facts | {"bytes": (here / "page.html").stat().st_size}
-    one = run(*command, "--overwrite", "--limit", 1, "--columns", "year")
+    one = run(*command, "--overwrite", "--limit", 1, "--columns", "year,title")
     assert one.out.startswith("1 pair to judge\n")
     assert "LHAM" not in (here / "page.html").read_text()
 

@@ -20,6 +20,7 @@ from neardup.options.kinds import (
     Documents,
     Flag,
     Kind,
+    ListedColumns,
     Location,
     Number,
     PathOrUrl,
@@ -249,6 +250,8 @@ def _as_click(entry: Option) -> click.Option:
         settings["default"] = None
     elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
+    elif isinstance(entry.kind, ListedColumns):
+        settings["callback"] = _split_names
     text = f"{entry.help} {entry.more}".rstrip()
     if entry.shown_default:
         text += f"  [default: {entry.shown_default}]"
@@ -259,6 +262,10 @@ def _as_click(entry: Option) -> click.Option:
         help=text,
         **settings,
     )
+
+
+def _split_names(_context: Any, _option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for names in values for name in names.split(","))
 
 
 def _off(entry: Option) -> str:

@@ -46,8 +46,7 @@ def pairs(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.jobs.pairs.find_pairs import PairJob
 
     given: PairCommandOptions = call.options
-    columns = [name for names in given.shown_columns for name in names.split(",")]
-    options = given.part(PairOptions, columns=columns or None)
+    options = given.part(PairOptions)
     against: Any = given.against
     job = PairJob(
         options, resolve_paths, inputs, against, named=[Path(each) for each in against or ()]

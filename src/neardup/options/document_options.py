@@ -36,7 +36,7 @@ from neardup.options.groups import (
     WhereOptions,
     WorkspaceOptions,
 )
-from neardup.options.kinds import Choice, Columns, ShareOrCount, Whole
+from neardup.options.kinds import Choice, Columns, ListedColumns, ShareOrCount, Whole
 from neardup.options.option import Options, but, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
@@ -139,7 +139,7 @@ class PairOptions(
     )
     columns: ColumnNames | None = option(
         "Add these columns of both documents, separated by commas.",
-        Columns(),
+        ListedColumns(),
         default=None,
         more="The column title becomes title_a and title_b.",
         metavar="COLUMNS",
@@ -206,7 +206,7 @@ class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, S
     occurrences: Occurrences = "set"
     columns: ColumnNames | None = option(
         "Documents: keep these columns, separated by commas.",
-        Columns(),
+        ListedColumns(),
         default=None,
         metavar="COLUMNS",
     )

@@ -209,6 +209,10 @@ class Columns(Kind):
         return value[0] if len(value) == 1 else tuple(value)
 
 
+class ListedColumns(Columns):
+    """Column names, separated by commas on the command line."""
+
+
 def cuts_programs(tokenizer: object) -> bool:
     """Return whether a tokenizer cuts programs: code, or code:LANGUAGE."""
     return isinstance(tokenizer, str) and tokenizer.partition(":")[0] == "code"
