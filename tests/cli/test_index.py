@@ -48,7 +48,7 @@ def test_index__add_remove_compact(run, here, index, write_file):
     assert json.loads(outcome.out)["documents"] == 1
     write_file("gone.txt", "a\r\n\nd\n")
     outcome = run("index", "remove", "idx", "e", "--ids", "gone.txt")
-    assert outcome.out == "3 documents removed; `neardup index compact` frees the disk space\n"
+    assert outcome.out == "3 documents removed; `neardup index compact idx` frees the disk space\n"
     found = info(run)
     assert (found["documents"], found["removed_documents"], found["segments"]) == (2, 3, 0)
     assert run("index", "compact", "idx").out == "idx now has 1 segment\n"
@@ -99,7 +99,7 @@ def test_remove__names_what_had_gone_in_the_first_week(run, write_file):
         arguments = (f"{week}.jsonl", "--against", "seen", "--add", "-o", week)
         assert run("dedup", *arguments).code == 0
     assert run("index", "remove", "seen", "w1-0").out.splitlines() == [
-        "1 document removed; `neardup index compact` frees the disk space",
+        "1 document removed; `neardup index compact seen` frees the disk space",
         "2 documents had been left out in favour of these; add again any that you need:",
         "  w1-1 (for w1-0)",
         "  w2-0 (for w1-0)",
@@ -115,7 +115,7 @@ def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
     write_file("more.jsonl", lines_of(more))
     assert run("index", "build", "idx", "rows.jsonl", "--kind", "documents").code == 0
     assert run("index", "remove", "idx", "a", "--deny").out.splitlines() == [
-        "1 document removed; `neardup index compact` frees the disk space",
+        "1 document removed; `neardup index compact idx` frees the disk space",
         "the index denies 1 document from now on, and any left out for a removed one",
     ]
     assert run("index", "compact", "idx").code == 0

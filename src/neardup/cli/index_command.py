@@ -250,7 +250,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     handle = open_handle(folder, given.tokenizer)
     removal = handle.remove(wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
-    lines = [f"{removed} removed; `neardup index compact` frees the disk space"]
+    lines = [f"{removed} removed; `neardup index compact {folder}` frees the disk space"]
     if given.deny:
         denied = counted(removal.n_denied, "document")
         lines.append(f"the index denies {denied} from now on, and any left out for a removed one")

@@ -168,7 +168,7 @@ def _lines_of(result: CompareResult) -> Iterator[str]:
     in_b, in_a = (shown[f"containment-{sides}"] for sides in ("a-in-b", "b-in-a"))
     yield f"{in_b} of {name_a} is in {name_b}, {in_a} of {name_b} in {name_a}"
     yield "; ".join(
-        f"{name}: {size.characters:,} characters, {size.tokens:,} tokens"
+        f"{name}: {counted(size.characters, 'character')}, {counted(size.tokens, 'token')}"
         for name, size in zip(names, result.sizes, strict=True)
     )
     yield ""
@@ -194,7 +194,7 @@ def _lines_of(result: CompareResult) -> Iterator[str]:
     for name, text, ranges, place in zip(names, result.texts, unshared, places, strict=True):
         length = sum(stop - start for start, stop in ranges)
         n_ranges = counted(len(ranges), "range")
-        yield f"{n_ranges} of {name} in no shared passage, {length:,} characters"
+        yield f"{n_ranges} of {name} in no shared passage, {counted(length, 'character')}"
         yield from (f"  {place(each)}: {_excerpt(text, each)}" for each in ranges[:MOST_SHOWN])
         yield from _more(len(ranges))
 

@@ -163,8 +163,8 @@ def drop_documents(
         n_missing, example = named.missing()
         if n_missing and options.missing == "raise":
             message = (
-                f"{table} names {len(named):,} documents, {n_missing:,} of which the input does "
-                f"not have, such as {example!r}; give the same input and "
+                f"{table} names {counted(len(named), 'document')}, {n_missing:,} of which the "
+                f"input does not have, such as {example!r}; give the same input and "
                 f"{option_name('id_column')} as when the ids were made, choose another "
                 f"{option_name('column')}, or leave such ids out with missing='ignore' (--missing "
                 "ignore)"

@@ -377,10 +377,12 @@ def make_review(
     pairs = read_pairs(rows, summary, True if other is not None else None, name)
     chosen = pairs.least_similar(options.limit)
     fields, documents = _read_fields(pairs, chosen, own, other, options, runner)
-    against = " --against OTHER" if pairs.is_two_sided else ""
+    command = "`neardup review PAIRS INPUT -o PAGE.html`"
+    if pairs.is_two_sided:
+        command = "`neardup review PAIRS INPUT --against OTHER -o PAGE.html`"
     advice = (
         "To see all fields, name the documents as when the pairs were found, with the same column "
-        f"of ids: `neardup review PAIRS INPUT{against} -o PAGE.html`."
+        f"of ids: {command}."
     )
     return review_report(pairs, chosen, fields, documents, advice)
 

@@ -212,7 +212,7 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
         rows.append((excerpt(text, 160), *(int(each[group]) for each in counts), place))
     copy = "a copy is in" if cut.summary.get("keep") == "none" else "stays in"
     left = len(cut.firsts) - len(rows)
-    note = f"{left:,} passages with fewer copies are in removed.parquet." if left else ""
+    note = f"Passages with fewer copies: {left:,}, in removed.parquet." if left else ""
     head = ("text", "copies removed", "documents", "characters", copy)
     return Table("Passages, the most repeated first", head, rows, note)
 

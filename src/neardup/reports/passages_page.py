@@ -276,7 +276,7 @@ def _pairs(passages: PassageTable, names: Sequence[str], shares: Sequence[Floats
     head += ["of the first", "of the second"] * bool(shares)
     rows = list(zip(*columns, strict=True))
     left = len(pairs) - len(rows)
-    note = f"{left:,} pairs that share less are in the table." if left else ""
+    note = f"Pairs that share less: {left:,}, in the table." if left else ""
     tables = [Table("Pairs of documents that share most", head, rows, note)] if rows else []
     if passages.is_one:
         off = first != second
