@@ -379,6 +379,10 @@ def _join_column(parts: list[pa.Array], name: str) -> pa.Array:
         raise InvalidInputError(message)
     kind = types.pop() if types else pa.int64()
     nulls = (pa.nulls(len(part), kind) if part.null_count == len(part) else None for part in parts)
+    # An integer beyond 2^53 becomes the nearest decimal, as in a file that has both.
     return pa.concat_arrays(
-        [part.cast(kind) if null is None else null for part, null in zip(parts, nulls, strict=True)]
+        [
+            part.cast(kind, safe=False) if null is None else null
+            for part, null in zip(parts, nulls, strict=True)
+        ]
     )
